@@ -93,8 +93,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Writes the shards and prints their sizes; returns the exit status."""
     parser = argparse.ArgumentParser(prog="data_prep.training_texts", description=__doc__)
     parser.add_argument("--data_dir", type=Path, default=Path("data"))
-    parser.add_argument("--output", type=Path, help="default: <data_dir>/bilm_texts")
-    parser.add_argument("--corpora", default=",".join(OPTIONS), help="names, separated by commas")
+    parser.add_argument(
+        "--output", type=Path, help="output folder (default: <data_dir>/bilm_texts)"
+    )
+    parser.add_argument(
+        "--corpora", default=",".join(OPTIONS), help="names of corpora, separated by commas"
+    )
     options = parser.parse_args(arguments)
     return exit_status(lambda: _write_and_print(options))
 

@@ -57,7 +57,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     )
     parser.add_argument("--data_dir", type=Path, default=Path("data"))
     parser.add_argument("--corpus", choices=LAYOUTS, default="snli")
-    parser.add_argument("--output", type=Path, help="a folder; default: <data_dir>/subsets")
+    parser.add_argument("--output", type=Path, help="output folder (default: <data_dir>/subsets)")
     options = parser.parse_args(arguments)
     return exit_status(lambda: _write_and_print(options))
 

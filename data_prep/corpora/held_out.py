@@ -47,7 +47,7 @@ def check_options(dev_share: float, split_seed: int) -> None:
     """Checks a hold-out's options; raises ValueError if a part would be empty."""
     if not 0 < dev_share < 1:
         raise ValueError(
-            f"dev_share={dev_share} leaves nothing to train on or nothing to select the model by; "
+            f"dev_share={dev_share} leaves no examples for training or for the choice of a model; "
             "use a number above 0 and below 1."
         )
     check_at_least("split_seed", split_seed, 0)

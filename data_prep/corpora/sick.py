@@ -140,7 +140,7 @@ def _convert(row: dict) -> tuple[str, str, str, float]:
 def _judgment(row: dict) -> int:
     name = JUDGMENT if JUDGMENT in row else LATER_JUDGMENT
     if name not in row:
-        raise ValueError(f"there is no {JUDGMENT}")
+        raise ValueError(f"the column {JUDGMENT} is missing")
     if row[name] not in JUDGMENTS:
         raise ValueError(f"{name} {row[name][:40]!r} is not {join_choices(JUDGMENTS)}")
     return JUDGMENTS.index(row[name])

@@ -175,7 +175,7 @@ def _classes(path: Path, options, rows: Sequence[Row]) -> tuple[str, ...]:
     if len(labels) == 1:
         raise UserError(
             f"{path} has the label {rows[0].target!r} in all {len(rows):,} rows of the column "
-            f"{options.label}, and a model learns to tell at least two labels apart; add rows with "
+            f"{options.label}, but a model needs at least two labels; add rows with "
             "another label, or name another column with --config.data.label."
         )
     if len(labels) > MAX_CLASSES or len(labels) == len(rows) > ROWS_FOR_NAMES:

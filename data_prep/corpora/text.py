@@ -41,7 +41,7 @@ def files(data_dir: Path, options) -> list[Path]:
     if not paths:
         raise UserError(
             f"{folder} holds no .txt file; put shards there, one tokenised sentence a line "
-            "(python -m data_prep.training_texts writes those of the corpora)."
+            "(python -m data_prep.training_texts writes shards from the corpora)."
         )
     return paths
 

@@ -256,7 +256,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="data_prep.download", description=__doc__)
     parser.add_argument("corpus", help=", ".join(ARCHIVES))
     parser.add_argument("--data_dir", type=Path, default=Path("data"))
-    parser.add_argument("--base_url", help="a mirror that holds the files by their names")
+    parser.add_argument("--base_url", help="address of a mirror with files of the same names")
     options = parser.parse_args(arguments)
     try:
         return exit_status(lambda: _install_corpus(options))

@@ -29,72 +29,84 @@ FLAGS = flags.FLAGS
 _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "input", "output")
 OF_ALL_MODES = ("mode", "debug", "allow_module", "jit_cache")
 _AFTER_A_STOP = {  # mode -> what the same command does after Control-C; the others begin again
-    "train": "goes on from the last checkpoint",
-    "reproduce": "goes on from the last checkpoint",
-    "transfer": "goes on with the score that it was computing",
+    "train": "resumes at the last checkpoint",
+    "reproduce": "resumes at the last checkpoint",
+    "transfer": "resumes with the unfinished task",
 }
 config_flags.DEFINE_config_file(
-    "config", None, "Config file or name of a config of ours, with `:variant` after it."
+    "config", None, "Config file, or name of a released config; `:variant` may follow."
 )
-flags.DEFINE_enum("mode", "train", MODES, "What to do.")
-flags.DEFINE_string("workdir", None, "Everything that a training writes; reruns resume there.")
-flags.DEFINE_string("data_dir", "data", "Raw corpora and word vectors.")
-flags.DEFINE_string("prepared_dir", None, "Prepared corpora; default: <workdir>/prepared.")
+flags.DEFINE_enum("mode", "train", MODES, "Mode of the program.")
+flags.DEFINE_string("workdir", None, "Folder of a training; the same command resumes there.")
+flags.DEFINE_string("data_dir", "data", "Folder of raw corpora and word vectors.")
+flags.DEFINE_string(
+    "prepared_dir", None, "Folder of prepared corpora (default: <workdir>/prepared)."
+)
 flags.DEFINE_string(
     "checkpoint",
     None,
-    "A work directory, or a name of checkpoints/manifest.tsv; default: <workdir>.",
+    "Work directory or name of a released model (default: --workdir).",
 )
-flags.DEFINE_list("seeds", [], "Trains once with each seed and gives mean and deviation.")
-flags.DEFINE_list("folds", [], "The same for the folds of a corpus: numbers, or `all`.")
+flags.DEFINE_list("seeds", [], "Seeds to train with, such as 1,2,3; prints mean and deviation.")
+flags.DEFINE_list("folds", [], "Folds to train: numbers, or `all`.")
 flags.DEFINE_string(
-    "init_from", None, "Begins with a model's weights: a --workdir, or a released model's name."
+    "init_from", None, "Released model or work directory whose weights a training starts with."
 )
-flags.DEFINE_string("row", None, "Row of a paper, such as disan/sick; default: list the rows.")
+flags.DEFINE_list("runs", None, "Runs to compare: work directories, series or recorded results.")
+flags.DEFINE_bool("pictures", True, "Write pictures of attention and confusions to TensorBoard.")
+flags.DEFINE_string("split", "test", "Split to score: train, dev, test or mismatched.")
+flags.DEFINE_string(
+    "input", "-", "Input file: text, JSON, TSV or CSV, also gzipped; - is standard input."
+)
+flags.DEFINE_string("row", None, "Row of a paper, such as disan/sick (default: list the rows).")
 flags.DEFINE_bool("released", False, "Score the released model of a row instead of training.")
-flags.DEFINE_list("runs", None, "Work directories, series or recorded results, also without flag.")
-flags.DEFINE_bool("pictures", True, "TensorBoard gets pictures of attention and confusions.")
-flags.DEFINE_string("split", "test", "What is scored: train, dev, test, or mismatched.")
 flags.DEFINE_bool(
-    "baseline", None, "Prints TF-IDF and logistic regression beside scores; default: own tables."
+    "baseline", None, "Print TF-IDF and logistic regression beside scores (default: own tables)."
 )
-flags.DEFINE_string("input", "-", "Text, JSON, TSV or CSV, also in gzip; - is standard input.")
 flags.DEFINE_enum(
-    "input_format", None, ("text", "jsonl", "tsv", "csv"), "Default: by the input's name."
+    "input_format",
+    None,
+    ("text", "jsonl", "tsv", "csv"),
+    "Format of --input (default: by its name).",
 )
 flags.DEFINE_string(
-    "input_encoding", "utf-8", "Encoding of an --input without a byte order mark, e.g. latin-1."
+    "input_encoding", "utf-8", "Encoding of --input without a byte order mark, e.g. latin-1."
 )
-flags.DEFINE_list("text_column", [], "Columns of the texts; default: those of the training.")
+flags.DEFINE_list("text_column", [], "Columns of the texts (default: the columns of the training).")
 flags.DEFINE_enum(
-    "output_format", None, ("jsonl", "csv", "kaggle", "glue"), "Default: by the output's name."
+    "output_format",
+    None,
+    ("jsonl", "csv", "kaggle", "glue"),
+    "Format of --output (default: by its name).",
 )
 flags.DEFINE_bool(
-    "escape_formulas", False, "Marks CSV cells that a spreadsheet would execute, with a quote."
+    "escape_formulas", False, "Put a quote before CSV cells that a spreadsheet would execute."
 )
-flags.DEFINE_integer("top_k", None, "Most probable classes of a prediction; default: all.")
-flags.DEFINE_bool("explain", False, "Adds the five words with the largest weights to a prediction.")
-flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Of the vectors in .npy.")
+flags.DEFINE_bool(
+    "explain", False, "Add the five words with the largest weights to each prediction."
+)
+flags.DEFINE_integer("top_k", None, "Print the most probable classes alone (default: all).")
 flags.DEFINE_enum(
-    "format", "saved_model", ("saved_model", "tflite", "onnx"), "What an export writes."
+    "vector_dtype", "float32", ("float32", "float16"), "Data type of exported vectors."
 )
 flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all of this machine.")
 flags.DEFINE_integer("port", 8000, "Port to serve at.")
-flags.DEFINE_integer("max_tokens", None, "An export reads so many tokens of a sentence; else all.")
-flags.DEFINE_string("output", None, "File of predict and benchmark, folder of the other modes.")
-flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr and sick_relatedness; default: all.")
-flags.DEFINE_list("figures", [], "Names such as disan_figure_6; default: all that can be drawn.")
-flags.DEFINE_list("benchmark_parts", [], "Of core, step, epoch, encoders, memory.")
-flags.DEFINE_integer("repetitions", 9, "How often each function is timed.")
-flags.DEFINE_list(
-    "allow_module", [], "Imports modules, for models whose encoder is code of one of them."
+flags.DEFINE_enum(
+    "format", "saved_model", ("saved_model", "tflite", "onnx"), "Format of an export."
 )
+flags.DEFINE_integer(
+    "max_tokens", None, "Truncate sentences to this many tokens (default: no limit)."
+)
+flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")
+flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr,sick_relatedness (default: all).")
+flags.DEFINE_list("figures", [], "Figures to draw, such as disan_figure_6 (default: all).")
+flags.DEFINE_list("benchmark_parts", [], "Benchmarks to run: core, step, epoch, encoders, memory.")
+flags.DEFINE_integer("repetitions", 9, "Number of timings of each function.")
+flags.DEFINE_list("allow_module", [], "Modules to import for models whose encoder they define.")
 flags.DEFINE_string(
-    "jit_cache",
-    None,
-    "Folder of XLA's programs for GPUs; default: your cache folder. '' = none.",
+    "jit_cache", None, "Folder of XLA's programs for GPUs (default: a cache folder; '' = none)."
 )
-flags.DEFINE_bool("debug", False, "Shows TensorFlow's log, and where in the code errors arise.")
+flags.DEFINE_bool("debug", False, "Show TensorFlow's log and the tracebacks of errors.")
 
 
 def run() -> None:
@@ -112,7 +124,7 @@ def run() -> None:
     except Stopped as stopped:
         _leave(stopped.message, stopped.code)
     except KeyboardInterrupt:
-        then = _AFTER_A_STOP.get(FLAGS["mode"].value, "begins again")
+        then = _AFTER_A_STOP.get(FLAGS["mode"].value, "starts over")
         _leave(f"stopped; the same command {then}.", signals.INTERRUPTED)
     except BrokenPipeError:  # the reader has closed the pipe: `run.py --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

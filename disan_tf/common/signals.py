@@ -26,7 +26,7 @@ def handle(program: str) -> None:
 
     def terminate(number, _):
         name = signal.Signals(number).name
-        raise Stopped(f"stopped by {name}; the same command begins again.", 128 + number)
+        raise Stopped(f"stopped by {name}; the same command starts over.", 128 + number)
 
     def interrupt(*_):
         signal.signal(signal.SIGINT, leave)

@@ -1,4 +1,8 @@
-"""The results on the front page and the rows to reproduce, between marks in two pages."""
+"""Generated parts of pages, which stand between marks.
+
+<!-- results: begin -->
+<!-- results: end -->
+"""
 
 import csv
 from collections import Counter
@@ -13,7 +17,9 @@ from disan_tf.reporting.reproduction import read_targets, render_rows
 from disan_tf.reporting.result_files import read_results
 from disan_tf.reporting.results import mean, percent, training_share
 
+FILES = {"results": "README.md", "rows": "docs/reproduce.md"}  # marks -> the file that has them
 _MULTIWAY = ("B-Cs-D-M", "B-Ca-D-M", "B-Ca-Cs-D-M", "B-Ca-Cs-D", "B-Ca-Cs-M")
+_ELMO = ("DiSAN + small biLM", "DiSAN + small biLM and GloVe", "DiSAN + ELMo")
 ROWS = (  # table, corpus, and the rows with the paper's own model, the strongest last
     ("disan_table_1", "SNLI", "DiSAN"),
     ("disan_table_2", "SST, five classes", "DiSAN"),
@@ -22,47 +28,43 @@ ROWS = (  # table, corpus, and the rows with the paper's own model, the stronges
     ("resan_table_3", "SICK", "ReSAN"),
     ("dsa_table_1", "SNLI", "Single DSA", "Multiple DSA"),
     ("drcn_table_1", "SNLI", *_MULTIWAY),
-    (
-        "elmo_disan_table_1",
-        "SST, five classes",
-        "DiSAN + small biLM",
-        "DiSAN + small biLM and GloVe",
-        "DiSAN + ELMo",
-    ),
+    ("elmo_disan_table_1", "SST, five classes", *_ELMO),
 )
 
 
 def update_pages(repository: Path = CHECKPOINTS.parent) -> None:
-    """Writes the results into README.md, and the rows into docs/reproduce.md.
+    """Writes the generated parts between their marks.
 
     Raises:
-      UserError: the marks are missing; the file is not changed.
+      UserError: marks are missing; their file is not changed.
     """
     for path, text in pages(repository).items():
         write_atomically(path, text)
 
 
 def pages(repository: Path = CHECKPOINTS.parent) -> dict[Path, str]:
-    """Returns both pages, with what stands between their marks written anew."""
+    """Returns the pages, with what stands between their marks written anew."""
     checkpoints = repository / "checkpoints"
     results = read_results(checkpoints / "results")
     ledger = ledger_sentence(checkpoints / "claims.csv")
-    return dict(
-        [
-            _with(repository / "README.md", "results", f"{front_page_table(results)}\n{ledger}\n"),
-            _with(repository / "docs" / "reproduce.md", "rows", render_rows(read_targets(results))),
-        ]
-    )
+    parts = {
+        "results": f"{front_page_table(results)}\n{ledger}\n",
+        "rows": render_rows(read_targets(results)),
+    }
+    return {
+        repository / file: _with(repository / file, name, parts[name])
+        for name, file in FILES.items()
+    }
 
 
-def _with(path: Path, name: str, text: str) -> tuple[Path, str]:
-    marks = [f"<!-- {name}: {place} -->\n" for place in ("begin", "end")]
+def _with(path: Path, name: str, content: str) -> str:
+    marks = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
     before, begin, rest = path.read_text(encoding="utf-8").partition(marks[0])
     _, end, after = rest.partition(marks[1])
     if not begin or not end:
         lines = " and ".join(map(str.strip, marks))
         raise UserError(f"{path} lacks the lines {lines}; restore it.")
-    return path, f"{before}{begin}{text}{end}{after}"
+    return before + begin + content + end + after
 
 
 def ledger_sentence(path: Path) -> str:

@@ -19,21 +19,13 @@ _KEPT = (*SCORES, "perplexity")
 
 
 class Member(NamedTuple):
-    """One training of a run.
+    """One training of a run."""
 
-    Attributes:
-      folder: its work directory; None for a recorded result.
-      best: the step of its best model.
-      scores: split -> score -> value, of its best model.
-      answers: split -> predictions of its best model.
-      curve: pairs of an epoch and the dev score that chooses the best model.
-    """
-
-    folder: Optional[Path]
-    best: int
-    scores: Mapping[str, Mapping[str, float]]
-    answers: Mapping[str, Answers]
-    curve: Sequence[tuple[float, float]]
+    folder: Optional[Path]  # its work directory; None for a recorded result
+    best: int  # the step of its best model
+    scores: Mapping[str, Mapping[str, float]]  # split -> score -> value, of the best model
+    answers: Mapping[str, Answers]  # split -> predictions of the best model
+    curve: Sequence[tuple[float, float]]  # epochs with the dev scores that choose the best model
 
 
 class Run(NamedTuple):

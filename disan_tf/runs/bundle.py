@@ -240,7 +240,7 @@ def read_info(directory) -> dict:
     names = [*info["sha256"], info["weights"]]
     classes = info["classes"]
     if len(info["words"]) != 2 or min(info["words"]) < 0 or not classes:
-        raise UserError(f"{path}: words and classes are not those of a model; {REMEDY}.")
+        raise UserError(f"{path}: words and classes do not describe a model; {REMEDY}.")
     if len({*classes}) != len(classes):
         raise UserError(f"{path}: classes has a name twice; {REMEDY}.")
     for key, name in (("config.name", info["config"]["name"]), ("name", info["name"])):

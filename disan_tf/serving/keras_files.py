@@ -111,7 +111,9 @@ def _unpack(path: Path, weights: Path) -> dict[str, bytes]:
                 names = f"{', '.join(_JSON)} and {_WEIGHTS}"
                 raise UserError(f"{path} must have the members {names} alone; {REMEDY}.")
             if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-                raise UserError(f"{path} has compressed members, as Keras has none; {REMEDY}.")
+                raise UserError(
+                    f"{path} has compressed members, which Keras never writes; {REMEDY}."
+                )
             with file.open(_WEIGHTS) as source, weights.open("wb") as target:
                 shutil.copyfileobj(source, target)
             return {name: _read(file, name) for name in _JSON}

@@ -65,7 +65,7 @@ class Table:
         self._names = [name if name or not place else None for place, name in enumerate(names)]
         self.columns = [name for name in self._names if name is not None]
         if len(names) > MAX_COLUMNS:
-            raise ValueError(f"{len(names):,} columns, and a table may have {MAX_COLUMNS:,}")
+            raise ValueError(f"{len(names):,} columns; the limit is {MAX_COLUMNS:,}")
         repeated = [name for name, times in Counter(self.columns).items() if times > 1]
         if repeated:
             raise ValueError(f"two columns have one name, {repeated[0][:MAX_SHOWN]}")
@@ -331,7 +331,7 @@ def check_string(name: str, value, most: int = LONGEST_VALUE) -> None:
         hint = f", and {_ONE_A_ROW}" if isinstance(value, (list, dict)) else ""
         raise ValueError(f"{name} is not a string ({json.dumps(value)[:40]}){hint}")
     if len(value) > most:
-        raise ValueError(f"{name} has {len(value):,} characters and may have {most:,}")
+        raise ValueError(f"{name} has {len(value):,} characters; the limit is {most:,}")
 
 
 def check_name(column: str, value) -> None:

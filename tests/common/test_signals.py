@@ -38,9 +38,9 @@ def ended(name, times=1, mode="doctor"):
 @pytest.mark.parametrize(
     "name, mode, status, sentence",
     [
-        ("SIGTERM", "predict", 143, "stopped by SIGTERM; the same command begins again."),
-        ("SIGINT", "predict", 130, "stopped; the same command begins again."),
-        ("SIGINT", "train", 130, "stopped; the same command goes on from the last checkpoint."),
+        ("SIGTERM", "predict", 143, "stopped by SIGTERM; the same command starts over."),
+        ("SIGINT", "predict", 130, "stopped; the same command starts over."),
+        ("SIGINT", "train", 130, "stopped; the same command resumes at the last checkpoint."),
     ],
     ids=["SIGTERM", "control-C", "control-C-in-training"],
 )
@@ -85,7 +85,7 @@ def test_a_signal_during_a_destructor_is_not_lost(name, status):
 def test_sighup_ends_as_sigterm_does():
     outcome = ended("SIGHUP")
     assert outcome.returncode == 128 + signal.SIGHUP
-    assert outcome.stderr == "run.py: stopped by SIGHUP; the same command begins again.\n"
+    assert outcome.stderr == "run.py: stopped by SIGHUP; the same command starts over.\n"
 
 
 def test_an_ignored_sighup_stays_ignored(monkeypatch):

@@ -66,7 +66,7 @@ def test_the_tables_are_written(tree, tmp_path):
     names += ["dsa_table_1", "dsa_table_2_sst_2", "dsa_table_2_sst_5", "drcn_table_1"]
     names.append("elmo_disan_table_1")
     expected = {f"{name}.{kind}" for name in names for kind in ("md", "csv")}
-    assert tables == expected | {"disan_figure_5.csv", "elmo_disan_tables_2_3.md"}
+    assert tables == expected | {"disan_figure_5.csv", "elmo_disan_tables_2_3.md", "results.md"}
     text = (tmp_path / "out" / "tables" / "disan_table_2.md").read_text()
     assert (
         "| DiSAN | plain | seed 3 |" in text and "| DiSAN | later-series | seeds 1, 2, 3 |" in text
@@ -76,7 +76,8 @@ def test_the_tables_are_written(tree, tmp_path):
 def test_the_pages_of_deviations_and_hours_are_written(tree, tmp_path):
     report(tree, tmp_path / "out")
     assert "## ELMo-DiSAN" in (tmp_path / "out" / "deviations.md").read_text()
-    assert "| all runs | 2 | 4 | 0.2 |" in (tmp_path / "out" / "compute.md").read_text()
+    text = (tmp_path / "out" / "tables" / "results.md").read_text()
+    assert "In all 2 runs, 4 trainings, 0.2 hours." in text
 
 
 def test_tables_alone_are_made_of_what_was_recorded(tree, tmp_path):

@@ -188,15 +188,15 @@ def _describe(lines, kept, features) -> str:
     text = f"{count(len(lines), 'line')}. "
     if len(kept) < len(lines):
         text = f"{len(kept):,} of {text}"
-        text += "The others do not fit on this page; their .npz files lie beside it. "
+        text += "The other lines do not fit on this page; see their .npz files in this folder. "
     widest = max(
         (tensor.shape[-1] for line in kept[:1] for tensor in line.tensors().values()), default=1
     )
     if widest > 1 and features >= widest:
-        text += f"A weight is the mean of up to {widest:,} features, or that of a single one. "
+        text += f"A weight is the mean of up to {widest:,} features, or a single feature's. "
     elif widest > 1:
         text += (
-            f"A weight is the mean of up to {widest:,} features, or that of one of the "
-            f"{max(features, 0)} that vary most; the others stand in the .npz files. "
+            f"A weight is the mean of up to {widest:,} features, or one of the {max(features, 0)} "
+            "features that vary most; the other features are in the .npz files. "
         )
     return text.rstrip()

@@ -43,12 +43,23 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--checkpoint", required=True, help="a work directory, or the name of a released model")
-    add("--input", required=True, help="a path or a pattern, which the shell must not expand")
-    add("--output", required=True, help=".jsonl: predictions; .tfrecord: vectors")
-    add("--input_format", choices=("text", "jsonl"), help="default: by the name of each file")
-    add("--allow_module", action="append", default=[], help="a module with the model's encoder")
-    add("--threads", type=int, default=0, help="of TensorFlow in a worker; 0: one for each core")
+    add("--checkpoint", required=True, help="work directory or name of a released model")
+    add("--input", required=True, help="path or quoted pattern of input files")
+    add(
+        "--output", required=True, help="output file: .jsonl for predictions, .tfrecord for vectors"
+    )
+    add(
+        "--input_format",
+        choices=("text", "jsonl"),
+        help="format of the input (default: by file name)",
+    )
+    add(
+        "--allow_module",
+        action="append",
+        default=[],
+        help="module that defines the model's encoder",
+    )
+    add("--threads", type=int, default=0, help="TensorFlow threads in a worker; 0: one a core")
     return parser
 
 
@@ -61,13 +72,13 @@ def _beam_options(words: Sequence[str], ours: dict):
 
     for before, word in zip(["", *words], words):
         if not word.startswith("-") and ("=" in before or not before.startswith("--")):
-            raise UserError(f"{word} belongs to no flag; put a pattern of --input in quotes.")
+            raise UserError(f"{word} is not a flag; put a pattern of --input in quotes.")
     options = PipelineOptions(list(words))
     if options.view_as(StandardOptions).runner in (None, "DirectRunner"):
         known = {*options.get_all_options(), *ours}
         for name in options.get_all_options(retain_unknown_options=True).keys() - known:
             raise UserError(
-                f"--{name} is a flag neither of this command nor of Beam{suggestion(name, known)}"
+                f"--{name} is not a flag of this command or of Beam{suggestion(name, known)}"
             )
         # Otherwise Beam tries to download another program first, which does the same.
         options.view_as(TypeOptions).allow_unsafe_triggers = True

@@ -257,9 +257,8 @@ def make_output_format(
         raise UserError(f"There is no output format {name!r}; choose jsonl, csv or one of {known}.")
     if set(bundle.classes) != CLASSES:
         raise UserError(
-            f"{bundle.directory} tells {', '.join(bundle.classes)} apart, and "
-            f"--output_format={name} is for {', '.join(sorted(CLASSES))}; use jsonl or a model of "
-            "language inference."
+            f"{bundle.directory} predicts {', '.join(bundle.classes)}, but --output_format={name} "
+            f"needs {', '.join(sorted(CLASSES))}; use jsonl or a model of language inference."
         )
     if output_path == "-":
         raise UserError(f"--output_format={name} needs --output: its rows are counted first.")

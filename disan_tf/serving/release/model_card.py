@@ -24,8 +24,8 @@ _LICENCES = {  # config.data.corpus -> its licence
 }
 _SYNTHETIC = "a synthetic treebank"
 _LICENCE = """
-GloVe's vectors (Pennington et al. 2014) are in the public domain (PDDL 1.0). No sentence of the
-corpus is in the model, but the licence of the corpus may bind what you do with it.
+GloVe's vectors (Pennington et al. 2014) are in the public domain (PDDL 1.0). The model contains no
+sentence of the corpus, but the corpus' licence may restrict its use.
 """
 
 
@@ -54,11 +54,11 @@ def model_card(
     table = "".join(f"| {name} | {content} |\n" for name, content in rows.items())
     return f"""# {name}
 
-Config `{info["name"]}`, trained by
+This command trained the model with the config `{info["name"]}`:
 
     {command}
 
-and taken from step {info["scores"]["step"]:,} of {_member(info["config"])}, the best on dev.
+Its weights are from step {info["scores"]["step"]:,} of {_member(info["config"])}, the best on dev.
 
 | | |
 |---|---|
@@ -66,12 +66,11 @@ and taken from step {info["scores"]["step"]:,} of {_member(info["config"])}, the
     python run.py --mode=predict --checkpoint={name} --input={_INPUTS[len(model.fields)]}
     python run.py --mode=export --checkpoint={name} --output=exported
 
-The second writes SavedModels; the process that loads the one of text must `import tensorflow_text`
-([how](../../disan_tf/serving/README.md#export)).
+The second command writes SavedModels. The process that loads the SavedModel of text must
+`import tensorflow_text` ([export](../../disan_tf/serving/README.md#export)).
 
-Words outside of its vocabulary are unknown to it, and it knows only sentences like those that it
-was trained on; a probability is no measure of how sure one may be. `model.json` holds the digests
-of all files.
+Out-of-vocabulary words map to one token. Probabilities are not calibrated. Expect lower scores on
+sentences unlike the training data. `model.json` has the digests of all files.
 {_LICENCE if vectors else ""}"""
 
 
@@ -99,7 +98,7 @@ A `disan_tf.TextClassifier` that was fine-tuned from the preset {start}.
     classifier = disan_tf.TextClassifier.from_preset("{name}")  # predicts logits, can be trained on
     model = disan_tf.load("{name}")  # predicts labels, vectors and attention
 
-Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` holds the
+Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` has the
 digests of all files.
 """
 
@@ -125,13 +124,15 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
         covered = 100 * vectors["training_tokens_covered"]
         learn = info["config"]["embedding"]["trainable"]
         rows["word vectors"] = f"{vectors['rows']:,} of GloVe; " + (
-            f"they start the {trained:,} words of training (those of {covered:.1f} % of its "
-            "tokens), the others stay"
+            f"the vectors of the {trained:,} training words were trained, the others are fixed; "
+            f"{covered:.1f} % of the training tokens have a vector"
             if learn
-            else f"they stay; {covered:.1f} % of the tokens of training have one"
+            else f"fixed; {covered:.1f} % of the training tokens have a vector"
         )
-        rows["precision"] = "matrices are stored in half precision; the scores are theirs"
-    case = "lower-cased" if info["tokenizer"]["lowercase"] else "in its case"
+        rows["precision"] = (
+            "weights are stored as float16; the scores were measured with these weights"
+        )
+    case = "lower-cased" if info["tokenizer"]["lowercase"] else "case kept"
     return {**rows, "text": f"tokenised as in the Penn Treebank, {case}"}
 
 
@@ -165,5 +166,5 @@ def _series_row(criterion, series):
     scale, digits, unit = (100, 2, " %") if criterion == "accuracy" else (1, 4, "")
     text = f"{scale * mean:.{digits}f}{unit}"
     text += f" (standard deviation {scale * spread:.{digits}f})" if spread is not None else ""
-    label = f"mean of {members} trainings" if members > 1 else "as trained, in full precision"
+    label = f"mean of {members} trainings" if members > 1 else "before rounding to float16"
     return {label: f"{text} on test"}

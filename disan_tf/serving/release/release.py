@@ -131,10 +131,12 @@ def main(arguments=None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--workdir", type=Path, required=True, help="of an evaluated training")
-    parser.add_argument("--name", required=True, help="of the model")
-    parser.add_argument("--command", default="", help="that trained it, if not that of run.json")
-    parser.add_argument("--prepared", type=Path, help="its corpus with all words of the vectors")
-    parser.add_argument("--result", default="", help="recorded result of its series")
+    parser.add_argument(
+        "--workdir", type=Path, required=True, help="folder of an evaluated training"
+    )
+    parser.add_argument("--name", required=True, help="name of the released model")
+    parser.add_argument("--command", default="", help="training command (default: from run.json)")
+    parser.add_argument("--prepared", type=Path, help="corpus prepared with fixed_words=all")
+    parser.add_argument("--result", default="", help="name of the recorded series")
     options = parser.parse_args(arguments)
     return exit_status(lambda: print(release(**vars(options))))

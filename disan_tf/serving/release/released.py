@@ -89,7 +89,7 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
         folder = _check(checkpoints / name, released[name]["sha256"])
         if path.is_dir() and not path.samefile(folder):
             print(
-                f"warning: {name} is read as the released model; ./{name} is the folder here.",
+                f"warning: {name} names the released model; write ./{name} for the folder.",
                 file=sys.stderr,
             )
         return folder

@@ -89,8 +89,8 @@ def _read_vectors(bundle, tasks, read_vectors) -> tuple:
     """Reads the vectors of all tasks' words; nothing for a model without a vector file."""
     if not has_word_vectors(bundle):
         print(
-            "The model was trained without a file of word vectors, so neither their mean nor an "
-            "untrained encoder is scored beside it."
+            "The model was trained without a file of word vectors; neither of the baselines, which "
+            "need one, is scored."
         )
         return (), None, {}
     return read_vectors(distinct_words(bundle, [text for task in tasks for text in _texts(task)]))

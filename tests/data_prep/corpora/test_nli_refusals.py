@@ -57,7 +57,7 @@ def test_a_field_without_end_is_named_with_its_limit(tmp_path, field, most):
     write(tmp_path, train=[row(), row(**{field: "a" * most})])
     assert len(snli.read(tmp_path, options()).splits["train"]) == 2
     message = bad(tmp_path, row(**{field: "a" * (most + 1)}))
-    assert f"{field} has {most + 1:,} characters and may have {most:,}; " in message
+    assert f"{field} has {most + 1:,} characters; the limit is {most:,}; " in message
     assert f"{field} has 1,000,000 characters" in bad(tmp_path, row(**{field: "a" * 1_000_000}))
 
 

@@ -142,7 +142,7 @@ def test_a_score_that_is_no_number_is_named(tmp_path, score):
 
 def test_a_pair_id_without_end_is_named_with_its_limit(tmp_path):
     message = bad(tmp_path, *row(pair_ID="7" * 300))
-    assert "pair_ID has 300 characters and may have 255" in message
+    assert "pair_ID has 300 characters; the limit is 255" in message
 
 
 @pytest.mark.parametrize("fields", [ROW[:4], ROW + ("more",)])

@@ -190,13 +190,13 @@ def test_counts_have_no_official_figure(tmp_path, capsys):
         ),
         ([("a", "x")], {"drop_labels": "x"}, "t.csv has no row left; drop fewer rows"),
         ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
-        ([("a", "x")] * 4, {}, "has the label 'x' in all 4 rows of the column label, and a model"),
+        ([("a", "x")] * 4, {}, "has the label 'x' in all 4 rows of the column label, but a model"),
         ([("a", "x"), ("b", "y")], {}, "t.csv has 2 rows, too few to draw a dev part from; add"),
         ([("a", "x")], {}, "t.csv has 1 row, too few to draw a dev part from; add"),
         ([("a", str(k % 1001)) for k in range(1002)], {}, "has 1,001 different labels in 1,002 "),
         ([("a", str(k)) for k in range(21)], {}, "has 21 different labels in 21 rows of the"),
         ([], {}, "t.csv holds no row"),
-        ([("a", "x"), ("b", "y" * 256)], {}, "line 3: label has 256 characters and may have 255"),
+        ([("a", "x"), ("b", "y" * 256)], {}, "line 3: label has 256 characters; the limit is 255"),
         ([("a", "x" * 256)], {"example_id": "label"}, "line 2: label has 256 characters"),
         ([("a" * 131_073, "x")], {}, "line 2: not CSV (field larger than field limit"),
         ([("a", "z")], {"classes": ("x", "y")}, "line 2: label 'z' is not one of the 2 classes"),
@@ -208,7 +208,7 @@ def test_a_mistake_is_named_with_its_line_and_column(tmp_path, rows, changed, me
 
 def test_a_text_without_end_is_named_with_its_limit(tmp_path):
     message = refusal(write(tmp_path, ("a" * 131_073, "x"), name="t.tsv"), options(train="t.tsv"))
-    assert "line 2: text has 131,073 characters and may have 131,072" in message
+    assert "line 2: text has 131,073 characters; the limit is 131,072" in message
 
 
 @pytest.mark.parametrize("value", ["0.9", "5.1", "nan", "inf", "three"])

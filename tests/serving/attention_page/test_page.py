@@ -94,7 +94,7 @@ def test_features_that_vary_most_are_shown_where_there_is_no_room_for_all(tmp_pa
     _, content = _content(tmp_path)
     assert content["features"]["forward_attention"] == [1, 4]
     assert content["features"]["forward_gate"] == [1, 4]  # the same, so that both can be compared
-    assert "one of the 2 that vary most" in content["about"]
+    assert "one of the 2 features that vary most" in content["about"]
 
 
 def test_a_page_stays_below_its_limit_and_says_what_it_leaves_out(tmp_path, monkeypatch):
@@ -109,7 +109,7 @@ def test_a_page_stays_below_its_limit_and_says_what_it_leaves_out(tmp_path, monk
         assert limit / 2 < len(text.encode()) <= limit
         number = "30" if shown == 30 else f"{shown} of 30"
         assert content["about"].startswith(f"{number} lines. ")
-        assert ("The others do not fit" in content["about"]) == (shown < 30)
+        assert ("The other lines do not fit" in content["about"]) == (shown < 30)
     assert shown < 30
 
 

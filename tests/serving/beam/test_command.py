@@ -45,11 +45,11 @@ def test_lines_get_predictions(needs_beam, bundle, tmp_path, capsys):
     [
         (
             ["--allow_modul=a"],
-            "--allow_modul is a flag neither .*; did you mean allow_module?",
+            "--allow_modul is not a flag of .*; did you mean allow_module?",
         ),
         (["--direct_num_worker=2"], "did you mean direct_num_workers?"),
-        (["b.txt"], r"b\.txt belongs to no flag; put a pattern of --input in quotes"),
-        (["--direct_num_workers=2", "b.txt"], r"b\.txt belongs to no flag"),
+        (["b.txt"], r"b\.txt is not a flag; put a pattern of --input in quotes"),
+        (["--direct_num_workers=2", "b.txt"], r"b\.txt is not a flag"),
     ],
 )
 def test_what_neither_we_nor_beam_know_is_refused(needs_beam, flags, message):

@@ -136,7 +136,7 @@ def test_standard_output_takes_no_submission(bundle, jsonl):
 
 def test_a_model_of_other_classes_is_refused(jsonl, tmp_path):
     other = make_pair_bundle(tmp_path / "sick", RELATEDNESS)
-    with pytest.raises(UserError, match="1, 2, 3, 4, 5 apart, and --output_format=glue is for"):
+    with pytest.raises(UserError, match="predicts 1, 2, 3, 4, 5, but --output_format=glue needs"):
         predict(other, jsonl, tmp_path / "out.tsv", output_format="glue")
 
 

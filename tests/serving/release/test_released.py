@@ -139,7 +139,7 @@ def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
         "    make small\n",
         "the Stanford Sentiment Treebank",
         "5 of GloVe; ",
-        "stored in half precision",
+        "stored as float16",
         "mean of 2 trainings | 50.00 % (standard deviation 1.00) on test",
         "PDDL",
     ):
@@ -151,7 +151,7 @@ def test_a_card_tells_the_score_that_the_only_training_had(with_vectors, tmp_pat
     write_json(tmp_path / "results/mine.json", {"test": {"accuracy": 0.25}})
     folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared, result="mine")
     card = (folder / "README.md").read_text()
-    assert "| as trained, in full precision | 25.00 % on test |" in card
+    assert "| before rounding to float16 | 25.00 % on test |" in card
 
 
 def test_a_card_tells_the_fold(workdir, tmp_path):
@@ -213,7 +213,7 @@ def beside(workdir, tmp_path, monkeypatch):
 
 def test_a_released_name_wins_over_a_folder_of_that_name(beside, capsys):
     assert find_bundle("small", beside.parent) == beside
-    warning = "warning: small is read as the released model; ./small is the folder here.\n"
+    warning = "warning: small names the released model; write ./small for the folder.\n"
     assert capsys.readouterr().err == warning
     (beside / "model.json").write_text("{}")
     with pytest.raises(UserError, match="is not the file that the manifest describes"):

@@ -70,7 +70,7 @@ The second writes SavedModels; the process that loads the one of text must `impo
 ([how](../../disan_tf/serving/README.md#export)).
 
 Words outside of its vocabulary are unknown to it, and it knows only sentences like those that it
-was trained on; a probability is no measure of how sure one may be. `model.json` holds the digests
+was trained on{_caution(info)}. `model.json` holds the digests
 of all files.
 {_LICENCE if vectors else ""}"""
 
@@ -102,6 +102,13 @@ A `disan_tf.TextClassifier` that was fine-tuned from the preset {start}.
 Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` holds the
 digests of all files.
 """
+
+
+def _caution(info):
+    temperature = info["scores"].get("temperature")
+    if temperature is None:
+        return "; a probability is no measure of how sure one may be"
+    return f"; its probabilities are calibrated on dev, with the temperature {temperature:.3f}"
 
 
 def _member(config):

@@ -243,7 +243,7 @@ def test_many_long_class_names_fit_on_a_phone(phone, opened, tmp_path):
     rows = list(zip(spans[::3], spans[2::3]))
     assert rows[0] == (names[7], "6.7 %") and f"{names[9]} (gold)" in dict(rows)
     bar = _all(page, "#answer .bar")[0]
-    assert 0 <= bar.location["x"] and bar.location["x"] + bar.size["width"] <= 400
+    assert bar.location["x"] >= 0 and bar.location["x"] + bar.size["width"] <= 400
 
 
 def test_a_sentence_chosen_below_is_scrolled_to(phone, opened, tmp_path):

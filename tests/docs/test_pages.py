@@ -43,7 +43,8 @@ OTHERS = {
 }  # in marked blocks alone
 ASSIGNMENT = re.compile(r"[A-Z][A-Z_0-9]*=")  # before a program
 INLINE_FLAG = re.compile(r"`[^`\n]*?(?<![\w-])--(?:no)?([a-z][\w.]*)[^`\n]*`")
-FLAGS_OF_OTHERS = {"help", "logdir", "preload", "signal"}  # TensorBoard, gunicorn, Slurm
+# TensorBoard, gunicorn, Slurm, TensorFlow Serving
+FLAGS_OF_OTHERS = {"help", "logdir", "preload", "signal", "enable_batching"}
 
 
 def _id(page, block) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -75,6 +75,13 @@ class AttendedLine:
     def probabilities(self) -> dict[str, float]:
         """The probabilities of the classes or of the scale's points."""
         return self._predicted("probabilities")
+
+    @property
+    def gold(self) -> Optional[str]:
+        """The gold label, if the line has one of the model's classes."""
+        name = "label" if "predicted_label" in self.record else "gold_label"
+        label = self.record.get(name)
+        return label if label in list(self.probabilities) else None
 
     @property
     def is_score(self) -> bool:

@@ -126,7 +126,8 @@
       const bar = element("i");
       bar.style.width = `${100 * probability}%`;
       const className = name === line.answer ? "predicted" : "";
-      return [element("span", { text: name, className, dir: "auto" }),
+      const text = name === line.gold ? `${name} (gold)` : name;
+      return [element("span", { text, className, dir: "auto" }),
         element("span", { className: "bar" }, bar),
         element("span", { text: `${(100 * probability).toFixed(1)} %`, className })];
     });

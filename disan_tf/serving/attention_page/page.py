@@ -130,12 +130,16 @@ def _line(line: AttendedLine, features) -> dict:
         _tensor(line, name, whole[name][..., features[name]] if name in features else None)
         for name in _names(line)
     ]
+    shares = [[name, round(share, 4)] for name, share in line.probabilities.items()]
+    if not line.is_score:
+        shares.sort(key=lambda pair: -pair[1])
     return {
         "number": line.number,
         "text": line.texts,
         "answer": line.answer,
         "isScore": line.is_score,
-        "probabilities": [[name, round(share, 4)] for name, share in line.probabilities.items()],
+        "gold": line.gold,
+        "probabilities": shares,
         "fields": [
             {"name": field.replace("_", " "), "tokens": tokens}
             for field, tokens in zip(line.fields, line.tokens)

@@ -41,8 +41,10 @@ def query(saved_model: Path, texts: dict) -> list[str]:
     outputs = model.signatures["serving_default"](**constants)
     if "score" in outputs:
         return [f"{score:.3f}" for score in outputs["score"].numpy()]
-    best = outputs["probabilities"].numpy().max(axis=1)
-    return [f"{name.decode()} ({p:.3f})" for name, p in zip(outputs["class"].numpy(), best)]
+    best, names = outputs["probabilities"].numpy().max(axis=1), outputs["class"].numpy()
+    lacking = outputs.get("no_known_word", tf.zeros([len(names)], tf.bool)).numpy()
+    notes = [", no known word" * int(lacks) for lacks in lacking]
+    return [f"{name.decode()} ({p:.3f}{note})" for name, p, note in zip(names, best, notes)]
 
 
 if __name__ == "__main__":

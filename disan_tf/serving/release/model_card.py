@@ -69,7 +69,7 @@ Its weights are from step {info["scores"]["step"]:,} of {_member(info["config"])
 The second command writes SavedModels. The process that loads the SavedModel of text must
 `import tensorflow_text` ([export](../../disan_tf/serving/README.md#export)).
 
-Out-of-vocabulary words map to one token. Probabilities are not calibrated. Expect lower scores on
+Out-of-vocabulary words map to one token. {_calibration(info)} Expect lower scores on
 sentences unlike the training data. `model.json` has the digests of all files.
 {_LICENCE if vectors else ""}"""
 
@@ -101,6 +101,13 @@ A `disan_tf.TextClassifier` that was fine-tuned from the preset {start}.
 Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` has the
 digests of all files.
 """
+
+
+def _calibration(info):
+    temperature = info["scores"].get("temperature")
+    if temperature is None:
+        return "Probabilities are not calibrated."
+    return f"Probabilities are calibrated on dev, with the temperature {temperature:.3f}."
 
 
 def _member(config):

@@ -137,7 +137,7 @@ def describe_start(logs: dict) -> str:
     if logs.get("is_over"):
         return (
             f"this training had finished at step {logs['step']:,}; to train longer, raise "
-            "--config.train.steps or --config.train.patience"
+            "--config.train.steps, --config.train.epochs or --config.train.patience"
         )
     return f"resuming at step {logs['step']:,}"
 

@@ -232,6 +232,20 @@ def test_a_phone_opens_on_the_sentence_and_its_arcs_fit(make, phone, opened, tmp
     assert len(columns) == 1  # the words stand below each other
 
 
+def test_many_long_class_names_fit_on_a_phone(phone, opened, tmp_path):
+    names = [f"transfer_not_received_by_recipient_number_{number}" for number in range(20)]
+    shares = [(20 - abs(number - 7)) / 300 for number in range(20)]
+    answer = {"label": names[7], "probabilities": dict(zip(names, shares))}
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS), **answer, gold_label=names[9])
+    page = opened()
+    assert _overflow(page, "html") == 0 and _overflow(page, "#answer") == 0
+    spans = [span.text for span in _all(page, "#answer span")]
+    rows = list(zip(spans[::3], spans[2::3]))
+    assert rows[0] == (names[7], "6.7 %") and f"{names[9]} (gold)" in dict(rows)
+    bar = _all(page, "#answer .bar")[0]
+    assert bar.location["x"] >= 0 and bar.location["x"] + bar.size["width"] <= 400
+
+
 def test_a_sentence_chosen_below_is_scrolled_to(phone, opened, tmp_path):
     for number in (1, 2):
         tokens = [f"word{place}" for place in range(20 * number)]

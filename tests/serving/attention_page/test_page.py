@@ -58,7 +58,8 @@ def test_a_line_has_its_text_answer_and_tokens(written):
     assert (first["number"], first["answer"]) == (1, "positive")
     assert first["text"] == [" ".join(TOKENS)]
     assert first["fields"] == [{"name": "sentence", "tokens": TOKENS}]
-    assert first["probabilities"] == [["negative", 0.25], ["positive", 0.75]]
+    assert first["probabilities"] == [["positive", 0.75], ["negative", 0.25]]
+    assert (first["gold"], content["lines"][1]["gold"]) == ("negative", None)
     assert first["views"] == [{"name": "within the sentence", "tensors": [0, 1]}]
 
 

@@ -13,17 +13,21 @@ def ask(exported, *arguments):
 
 def said(bundle, *texts):
     """What the command should say of each row of the texts."""
-    probabilities, answers = make_prediction_step(bundle.model)(*map(bundle.text_to_ids(), texts))
+    step = make_prediction_step(bundle.model)
+    probabilities, answers, lacking = step(*map(bundle.text_to_ids(), texts))
     if bundle.config.task.get("name") == "relatedness":
         return [f"{score:.3f}" for score in answers.numpy()]
     names = [bundle.classes[number] for number in answers.numpy()]
-    return [f"{name} ({row.max():.3f})" for name, row in zip(names, probabilities.numpy())]
+    notes = [", no known word" if lacks else "" for lacks in lacking]
+    rows = zip(names, probabilities.numpy(), notes)
+    return [f"{name} ({row.max():.3f}{note})" for name, row, note in rows]
 
 
 def test_sentences_have_their_classes(bundle, export, capsys):
-    sentences = [SENTENCES[2], SENTENCES[3]]
+    sentences = [SENTENCES[2], SENTENCES[3], "qwertyuiop"]
     ask(export, *sentences)
-    rows = zip(said(bundle, sentences), sentences)
+    rows = list(zip(said(bundle, sentences), sentences))
+    assert ["no known word" in row for row, _ in rows] == [False, False, True]
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
 
 

@@ -1,0 +1,14 @@
+# A server of a released model:
+#
+#   docker build -t disan_tf .
+#   docker run --rm -p 8000:8000 disan_tf
+#   docker run --rm -p 8000:8000 -v "$PWD/runs/own:/model:ro" disan_tf --checkpoint=/model
+FROM python:3.12-slim
+RUN useradd --create-home server
+COPY . /source
+RUN pip install --no-cache-dir -r /source/requirements-2.21.txt "/source[serve]" && rm -r /source
+USER server
+WORKDIR /home/server
+EXPOSE 8000
+ENTRYPOINT ["disan-tf", "--mode=serve", "--host=0.0.0.0"]
+CMD ["--checkpoint=disan_trec"]

@@ -7,13 +7,13 @@ from disan_tf.common.schema import check_schema
 from tests.support.errors import user_error
 
 SCHEMA = {
+    "note?": str,
     "name": str,
     "words": [int],
     "bilm": (type(None), {"units": int}),
     "scores": {"step": int, "dev": float},
     "sha256": {str: str},
     "is_whole": bool,
-    "note?": str,
 }
 GOOD = {
     "name": "a",

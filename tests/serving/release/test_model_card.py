@@ -11,7 +11,7 @@ from disan_tf.serving.release.released import find_bundle
 @pytest.mark.parametrize(
     "temperature, words",
     [
-        ({}, "a probability is no measure of how sure one may be"),
+        ({}, "Probabilities are not calibrated"),
         ({"temperature": 1.5}, "are calibrated on dev, with the temperature 1.500"),
     ],
 )

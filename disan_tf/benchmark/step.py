@@ -1,4 +1,4 @@
-"""Times of a config's training step and inference, beside the dense form and the products."""
+"""Times of a config's training step and inference, beside the dense form."""
 
 from typing import Callable
 
@@ -12,7 +12,6 @@ from disan_tf.benchmark.dense import (
     make_dense_inference,
     make_dense_train_step,
 )
-from disan_tf.benchmark.matmuls import make_products, step_products, total_flops
 from disan_tf.benchmark.timing import measure, peak_gib
 from disan_tf.models.base import input_specs
 from disan_tf.models.embeddings import Sources
@@ -22,7 +21,7 @@ from disan_tf.training.steps import make_train_step
 
 WORDS = 36_000  # trainable words of SNLI, about
 CHARACTERS = 96  # ids of characters
-DTYPES = {"float32": tf.float32, "mixed_bfloat16": tf.bfloat16}
+DTYPES = ("float32", "mixed_bfloat16")
 KINDS = ("train", "inference")
 PAIR_LENGTHS = ((15, 8), (40, 40))
 _SENTENCE_LENGTHS = ((20,), (40,))
@@ -46,12 +45,11 @@ def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
     has one only if `train.moving_average` is above 0.
 
     Returns:
-      For each kind and lengths {"kind", "lengths", "gflop", "forms"}. The forms are ours by
-      dtype, for pairs "dense", and "products float32" and "products mixed_bfloat16". All forms
-      have times. Ours also have "products_ratio", their time divided by the products' time in the
-      same dtype, and "dense_ratio", the speedup over the dense form. DSA on pairs is compared with
-      DiSAN with equal batches, "disan float32" and "disan mixed_bfloat16", and DiSAN's dense form;
-      "disan_ratio" is DSA's speedup over DiSAN in the same dtype.
+      For each kind and lengths {"kind", "lengths", "forms"}. The forms are ours by dtype, and for
+      pairs "dense". All forms have times. Ours also have "dense_ratio", the speedup over the dense
+      form. DSA on pairs is compared with DiSAN with equal batches, "disan float32" and "disan
+      mixed_bfloat16", and DiSAN's dense form; "disan_ratio" is DSA's speedup over DiSAN in the
+      same dtype.
     """
     forms = {name: make_steps(name, config) for name in form_names(config)}
     return [
@@ -139,17 +137,12 @@ def build(config):
 
 
 def _measure(config, kind, lengths, forms, repetitions):
-    backward = kind == "train"
-    arguments = make_batch(config, lengths)[: None if backward else -1]
+    arguments = make_batch(config, lengths)[: None if kind == "train" else -1]
     functions = {name: lambda step=steps[kind]: step(*arguments) for name, steps in forms.items()}
-    products = step_products(config, lengths, _classes(config))
-    for name, dtype in DTYPES.items():
-        functions[f"products {name}"] = make_products(products, dtype, backward)
     timings = measure(functions, repetitions)
     return {
         "kind": kind,
         "lengths": list(lengths),
-        "gflop": total_flops(products, backward) / 1e9,
         "forms": {name: _record(name, timings) for name in timings},
     }
 
@@ -158,10 +151,8 @@ def _record(name, timings):
     record = timings[name].summary()
     if f"disan {name}" in timings:
         record["disan_ratio"] = timings[f"disan {name}"].median / timings[name].median
-    if f"products {name}" in timings:
-        record["products_ratio"] = timings[name].median / timings[f"products {name}"].median
-        if "dense" in timings:
-            record["dense_ratio"] = timings["dense"].median / timings[name].median
+    if name in DTYPES and "dense" in timings:
+        record["dense_ratio"] = timings["dense"].median / timings[name].median
     return record
 
 

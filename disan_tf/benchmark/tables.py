@@ -3,7 +3,6 @@
 from disan_tf.common.tables import text_table
 
 _COLUMNS = {  # key of a measurement -> its column and format
-    "gflop": ("GFLOP", ",.1f"),
     "median_ms": ("median ms", ",.1f"),
     "min_ms": ("min ms", ",.1f"),
     "max_ms": ("max ms", ",.1f"),
@@ -20,7 +19,6 @@ _COLUMNS = {  # key of a measurement -> its column and format
     "elements_per_ns": ("elements/ns", ",.2f"),
     "speedup": ("speedup", ",.2f"),
     "ratio": ("share of all", ",.2f"),
-    "products_ratio": ("times the products", ",.2f"),
     "dense_ratio": ("times faster than dense", ",.2f"),
     "disan_ratio": ("than DiSAN", ",.2f"),
 }
@@ -47,7 +45,7 @@ def memory_table(records: dict) -> str:
 
 
 def step_table(records: list[dict]) -> str:
-    """Formats the times of whole steps and of their matrix products."""
+    """Formats the times of whole steps."""
     lines = [
         {
             "step": record["kind"],

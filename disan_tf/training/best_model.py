@@ -8,6 +8,7 @@ import numpy as np
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, Split
+from disan_tf.metrics.classification import macro_f1
 from disan_tf.runs.bundle import save_bundle
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.class_options import selecting_score
@@ -18,7 +19,7 @@ class SplitScores:
     """Scores a model on dev and on the splits that are only watched.
 
     Args:
-      config: only `evaluate.batch_size` is read.
+      config: `evaluate.batch_size` and `train.criterion` are read.
       model: the `SentenceModel`.
       method: the training method, which has the evaluation steps.
       dev: the split.
@@ -31,6 +32,7 @@ class SplitScores:
     def __init__(self, config, model, method, dev: Split, watched: Mapping[str, Split]):
         self._model, self._method, self._dev, self._watched = model, method, dev, watched
         self._batch_size = config.evaluate.batch_size
+        self._criterion = selecting_score(config.train, model)
         self.dev_outputs: Optional[np.ndarray] = None
 
     def of_dev(self) -> dict:
@@ -56,6 +58,9 @@ class SplitScores:
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
         outcome = run_split(evaluation_step, split, self._model.reads, self._batch_size)
         scores = {"loss": outcome.loss, **self._model.scores(outcome.outputs, split.labels)}
+        if self._criterion == "macro_f1":
+            predictions, classes = outcome.outputs.argmax(axis=1), outcome.outputs.shape[1]
+            scores["macro_f1"] = macro_f1(predictions, split.labels, classes)
         return scores, outcome.outputs
 
 

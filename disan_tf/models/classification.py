@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.serialization import serializable
-from disan_tf.metrics.classification import accuracy, macro_f1
+from disan_tf.metrics.classification import accuracy
 from disan_tf.models.base import SENTENCE, SentenceModel
 from disan_tf.ops.batch_share import mean_of_rows
 
@@ -45,11 +45,7 @@ class ClassScores:
         return tf.argmax(outputs, axis=-1, output_type=tf.int32)
 
     def scores(self, outputs, labels):
-        predictions = self.predictions(outputs).numpy()
-        return {
-            "accuracy": accuracy(predictions, labels),
-            "macro_f1": macro_f1(predictions, labels, outputs.shape[-1]),
-        }
+        return {"accuracy": accuracy(self.predictions(outputs).numpy(), labels)}
 
 
 def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import Split
+from disan_tf.metrics.classification import macro_f1
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.outputs import run_split
 
@@ -17,6 +18,7 @@ class SplitScores:
 
     Args:
       batch_size: the number of examples in a batch.
+      criterion: the score on dev that selects the model.
       model: the `SentenceModel`.
       method: the training method, which has the evaluation steps.
       dev: the split.
@@ -26,9 +28,17 @@ class SplitScores:
       dev_outputs: outputs of the last evaluation, <float32>[examples, classes]; None before it.
     """
 
-    def __init__(self, batch_size: int, model, method, dev: Split, watched: Mapping[str, Split]):
+    def __init__(
+        self,
+        batch_size: int,
+        criterion: str,
+        model,
+        method,
+        dev: Split,
+        watched: Mapping[str, Split],
+    ):
         self._model, self._method, self._dev, self._watched = model, method, dev, watched
-        self.batch_size = batch_size
+        self.batch_size, self._criterion = batch_size, criterion
         self.dev_outputs: Optional[np.ndarray] = None
 
     def score_dev(self) -> dict:
@@ -54,6 +64,9 @@ class SplitScores:
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
         outcome = run_split(evaluation_step, split, self._model.reads, self.batch_size)
         scores = {"loss": outcome.loss, **self._model.scores(outcome.outputs, split.labels)}
+        if self._criterion == "macro_f1":
+            predictions, classes = outcome.outputs.argmax(axis=1), outcome.outputs.shape[1]
+            scores["macro_f1"] = macro_f1(predictions, split.labels, classes)
         return scores, outcome.outputs
 
 

@@ -77,8 +77,10 @@ class TrainingLoop:
         batches = train.get("batch_norm_batches", 0)
         self.update_statistics = StatisticsUpdate(batches, model, method, self.train, self.plan)
         watched = {name: corpus.split(name) for name in evaluate.splits}
-        self.scores = SplitScores(evaluate.batch_size, model, method, self.dev, watched)
-        self.best = BestModel(workdir / "best", save, selecting_score(train, model), self.state)
+        criterion = selecting_score(train, model)
+        size = evaluate.batch_size
+        self.scores = SplitScores(size, criterion, model, method, self.dev, watched)
+        self.best = BestModel(workdir / "best", save, criterion, self.state)
 
     def run(self) -> dict:
         """Trains until `train.steps` or the early stop.

@@ -1,6 +1,7 @@
 """disan_tf/cli/modes.py: what a mode refuses before it prepares, trains or measures anything."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -133,3 +134,10 @@ def test_a_model_that_is_loaded_works_after_a_check(folders, tmp_path):
     np.testing.assert_array_equal(model.encode(["a fine film ."]), before)
     vectors = model.encoder(model.embedding(*inputs), mask=inputs[0] != 0)
     np.testing.assert_allclose(vectors, before, atol=1e-6)
+
+
+def test_a_server_names_what_it_lacks(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "disan_tf.serving.server.server", raising=False)
+    with pytest.raises(UserError, match=r"--mode=serve needs FastAPI.*pip install '\.\[serve\]'"):
+        modes.serve("demo")

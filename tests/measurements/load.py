@@ -7,6 +7,7 @@ import argparse
 import json
 import threading
 import time
+import urllib.error
 import urllib.request
 
 import numpy as np
@@ -22,9 +23,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--text", default=TEXT)
     options = parser.parse_args()
-    times, end = [], time.monotonic() + options.seconds
     body = json.dumps({"texts": [options.text]}).encode()
     request = urllib.request.Request(options.url, body, {"Content-Type": "application/json"})
+
+    try:
+        urllib.request.urlopen(request).close()
+    except urllib.error.URLError as error:
+        parser.error(f"{options.url} does not answer: {error}")
+    times, end = [], time.monotonic() + options.seconds
 
     def ask():
         while time.monotonic() < end:

@@ -43,11 +43,14 @@ def check_answer(found, pair_bundle):
     expected = expected_probabilities(pair_bundle)
     np.testing.assert_allclose(found["probabilities"], expected, rtol=0, atol=1e-6)
     if pair_bundle.config.task.name == "relatedness":
-        assert found.keys() == {"score", "probabilities"} and found["score"].dtype == np.float32
+        assert found.keys() == {"score", "probabilities", "no_known_word"}
+        assert found["score"].dtype == np.float32
         np.testing.assert_allclose(found["score"], expected @ np.arange(1, 6), rtol=0, atol=5e-6)
     else:
         assert decoded(found["class"]) == [PAIR_CLASSES[NLI][row.argmax()] for row in expected]
         assert decoded(found["class_names"]) == [PAIR_CLASSES[NLI]] * len(PAIRS)
+    lacking = [not (first and second) for first, second in PAIRS]
+    assert found["no_known_word"].tolist() == lacking
 
 
 def test_the_text_model_answers_two_strings(pair_bundle, text_answers):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
+from sklearn.metrics import f1_score
 
 from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
@@ -61,6 +62,10 @@ def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
     trainer = Trainer(config, corpus, tmp_path / "run")
     counts = np.bincount(corpus.split("train").labels)
     np.testing.assert_allclose(trainer.model.class_weights, counts.mean() / counts, rtol=1e-6)
+    scores = trainer.scores.of_dev()
+    predictions = trainer.scores.dev_outputs.argmax(axis=1)
+    labels = corpus.split("dev").labels
+    assert scores["macro_f1"] == pytest.approx(f1_score(labels, predictions, average="macro"))
     trainer.scores.of_dev = lambda: dev.pop(0)
     dev = [
         {"loss": 1.0, "accuracy": 0.9, "macro_f1": 0.5},

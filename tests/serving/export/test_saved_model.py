@@ -250,8 +250,8 @@ def test_a_mixed_precision_model_exports_with_float32_answers(tmp_path):
     )
     inputs = bundle.text_to_ids()(SENTENCES)
     with portable():
-        expected, _ = make_prediction_step(bundle.model)(inputs)
-    native, _ = make_prediction_step(bundle.model)(inputs)
+        expected, *_ = make_prediction_step(bundle.model)(inputs)
+    native, *_ = make_prediction_step(bundle.model)(inputs)
     np.testing.assert_allclose(expected, native, rtol=0, atol=2.0**-8)
     for model, argument in ((text, tf.constant(SENTENCES)), (ids, inputs)):
         found = model.signatures["serving_default"](argument)["probabilities"]

@@ -4,6 +4,7 @@
 <!-- results: end -->
 """
 
+from collections import Counter
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
@@ -11,8 +12,7 @@ from disan_tf.common.files import write_atomically
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.benchmark_tables import benchmark_tables
-from disan_tf.reporting.claims.all_claims import assess_claims, read_records
-from disan_tf.reporting.claims.page import render_sentences
+from disan_tf.reporting.claims.ledger import assess_claims, read_records
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_headline
 from disan_tf.reporting.paper_tables.table import Score
 from disan_tf.reporting.reproduction import read_targets, render_rows
@@ -75,12 +75,23 @@ def _tables(checkpoints) -> dict[str, str]:
     predictions = read_predictions(checkpoints / "predictions")
     records = read_records(results, predictions, checkpoints / "benchmarks")
     return {
-        "claims": render_sentences(assess_claims(records)),
+        "claims": ledger_sentence(assess_claims(records)),
         "papers": front_page_table(results),
         "results": results_table(results),
         "benchmarks": benchmark_tables(checkpoints / "benchmarks"),
         "rows": render_rows(read_targets(results)),
     }
+
+
+def ledger_sentence(ledger) -> str:
+    """Returns the number of the papers' claims with each verdict, as a sentence."""
+    entries = [entry for part in ledger.values() for entry in part if not entry.claim.ours]
+    counts = Counter(entry.verdict for entry in entries)
+    return (
+        f"{counts['supported']} of {len(entries)} claims are supported, "
+        f"{counts['not supported']} are not, {counts['undecided']} are undecided and "
+        f"{counts['not tested']} are not tested: see the [ledger](checkpoints/claims.md).\n"
+    )
 
 
 def front_page_table(results: dict[str, dict]) -> str:

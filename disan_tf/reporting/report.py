@@ -28,10 +28,8 @@ from typing import Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.reporting import compute
-from disan_tf.reporting.claims.all_claims import assess_claims, read_records
-from disan_tf.reporting.claims.page import render_claims
-from disan_tf.reporting.deviations import page as deviations
+from disan_tf.reporting import compute, deviations
+from disan_tf.reporting.claims.ledger import assess_claims, read_records, render_claims
 from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.fine_tuning_table import NAME as FINE_TUNING

@@ -32,7 +32,7 @@ def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
         text = (repository / path).read_text()
         assert text.startswith("before\n") and text.endswith("after\n") and "earlier" not in text
     assert "| [DiSAN](checkpoints/tables/" in (repository / FILES["papers"]).read_text()
-    assert "- **DiSAN**. Of " in (repository / FILES["claims"]).read_text()
+    assert "claims are supported, " in (repository / FILES["claims"]).read_text()
     results = (repository / FILES["results"]).read_text()
     assert "| run | training examples |" in results and "| mine (seed" in results
 

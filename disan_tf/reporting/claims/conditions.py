@@ -1,42 +1,38 @@
 """The conditions under which two models were trained, and the choice of runs to compare."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Optional
 
-from disan_tf.reporting.paper_tables.table import Row, Table
 from disan_tf.reporting.results import (
-    UNKNOWN,
     describe_vectors,
     members_of,
     training_examples,
+    vectors_of,
 )
 
-# Options of `config.train` that change no computed number, or that a model has for itself.
-_FREE = {"log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps"}
+# Options that change no computed number, that a model has for itself, or that are compared apart.
+_FREE = ("log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps")
+_ALWAYS_FREE = {"data.seed", *(f"train.{option}" for option in _FREE)}
 
 
-def unequal_conditions(table: Table, first: dict, second: dict) -> str:
-    """Describes where the trainings of two results differ beyond the model, "" if nowhere.
+def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) -> str:
+    """Describes where the trainings of two results differ beyond the encoder, "" if nowhere.
 
-    Compared are data, precision, training examples, options of training, the number of steps and,
+    Compared are data, classifier, precision, training examples, options of training, steps and,
     where both have samplers, the policy gradient. Steps that train the samplers alone may count or
     not. A limit of steps counts only where a training reached it.
 
     Args:
-      table: the two models' table; its `distinguishing_options` may differ.
-      first, second: results, see `disan_tf.reporting.result_files.read_results`.
+      first, second: recorded results.
+      free: options that may differ, such as "data.vectors".
     """
-    return ", ".join(_differences(table, first, second))
+    return ", ".join(_differences(first, second, _ALWAYS_FREE | set(free)))
 
 
-def _differences(table, first, second) -> Iterator[str]:
+def _differences(first, second, free) -> Iterator[str]:
     one, other = first["config"], second["config"]
-    for part, free in (
-        ("data", {"seed", *table.distinguishing_options}),
-        ("train", _FREE),
-        ("policy", ()),
-    ):
+    for part in ("data", "train", "policy", "task"):
         yield from _unequal(part, one.get(part, {}), other.get(part, {}), free)
     if one.get("dtype") != other.get("dtype"):
         yield f"dtype {one.get('dtype')} and {other.get('dtype')}"
@@ -47,19 +43,54 @@ def _differences(table, first, second) -> Iterator[str]:
 
 
 def _unequal(part: str, one: Mapping, other: Mapping, free) -> Iterator[str]:
-    for key in sorted((one.keys() & other.keys()) - set(free)):
-        if one[key] != other[key]:
-            yield f"{part}.{key} {one[key]} and {other[key]}"
+    # A classifier without an option lacks what the option adds; other parts say nothing by it.
+    keys = one.keys() | other.keys() if part == "task" else one.keys() & other.keys()
+    for key in sorted(keys):
+        values = one.get(key, False), other.get(key, False)
+        if values[0] != values[1] and f"{part}.{key}" not in free:
+            yield f"{part}.{key} {values[0]} and {values[1]}"
 
 
 def _steps(result) -> set[int]:
     """Returns the numbers of steps that describe a training; 0 = patience ended all members."""
     train, policy = result["config"]["train"], result["config"].get("policy", {})
     limit = train.get("steps", 0)
-    members = members_of(result)
-    if train.get("patience") and all(member["steps"] < limit for member in members):
+    if train.get("patience") and all(member["steps"] < limit for member in members_of(result)):
         return {0}
     return {limit, limit - policy.get("policy_steps", 0)}
+
+
+def scope_of(first: dict, second: dict) -> str:
+    """Returns "at equal steps" unless patience ended all trainings of both results.
+
+    A lead after equal steps may be a lead in speed of learning alone.
+    """
+    return "" if _steps(first) == _steps(second) == {0} else "at equal steps"
+
+
+def other_trainings(result: dict, results: Mapping[str, dict]) -> Iterator[tuple[str, str]]:
+    """Yields the name of each result that trained the same model on the same data, and how.
+
+    That is for more steps, or with vectors padded to another width; other options may differ.
+    """
+    longest = max(member["steps"] for member in members_of(result))
+    for name, run in results.items():
+        steps = [member["steps"] for member in members_of(run)]
+        how = ""
+        if min(steps) > longest:
+            ends = dict.fromkeys((min(steps), max(steps)))
+            how = f"after {' to '.join(map('{:,}'.format, ends))} steps"
+        elif run is not result and run["config"]["data"].get("vector_dim"):
+            how = f"with vectors padded to {run['config']['data']['embedding_dim']} dimensions"
+        if how and _model_and_data(run) == _model_and_data(result):
+            yield name, how
+
+
+def _model_and_data(run: dict) -> tuple:
+    config, free = run["config"], ("seed", "vector_dim", "embedding_dim", "dim")
+    parts = [config.get(part, {}) for part in ("encoder", "data", "embedding", "task")]
+    chosen = [{key: part[key] for key in part if part[key] and key not in free} for part in parts]
+    return chosen, config.get("dtype"), training_examples(run)
 
 
 def seeds_of(result: dict) -> int:
@@ -68,76 +99,55 @@ def seeds_of(result: dict) -> int:
     return len({member["seed"] for member in members})
 
 
-def most_complete(runs: Iterable[dict]) -> Optional[dict]:
-    """Returns the run with most training examples, then most tokens with vectors, then most seeds.
-
-    For claims that compare no two runs; None where there is no run.
-    """
+def most_complete(runs: Mapping[str, dict]) -> Optional[dict]:
+    """Returns the run with most training examples, then vectors, then seeds; None without runs."""
 
     def rank(run):
-        covered = run["data"]["training_tokens_covered"] or 0.0
-        return training_examples(run), covered, seeds_of(run)
+        return training_examples(run), run["data"]["training_tokens_covered"] or 0, seeds_of(run)
 
-    return max(runs, key=rank, default=None)
+    return max(runs.values(), key=rank, default=None)
 
 
 def describe_protocol(result: dict) -> str:
     """Describes vectors, precision, averaging and length of a training, where papers differ."""
     config = result["config"]
-    covered = describe_vectors(result)
-    parts = ["no word vectors"]
-    if config["data"]["vectors"]:
-        narrow, width = config["data"].get("vector_dim"), config["data"]["embedding_dim"]
-        parts = [f"{narrow or width}-dimensional vectors"]
-        parts[0] += f" for {covered} of the tokens" if covered != UNKNOWN else ""
-        parts += [f"padded to {width} dimensions"] if narrow else []
-    if config.get("dtype", "float32") != "float32":
-        parts.append(config["dtype"].replace("mixed_", ""))
-    if config["train"].get("moving_average"):
-        parts.append("averaged weights")
+    parts = [f"{vectors_of(result)} for {describe_vectors(result)} of the tokens"]
+    parts += [config["dtype"]] if config.get("dtype") else []
+    parts += ["averaged weights"] if config["train"].get("moving_average") else []
     return ", ".join([*parts, f"best after {result['best_epoch']:.0f} epochs"])
 
 
 def choose_runs(
-    table: Table,
-    ours: Row,
-    other: Row,
-    results: Mapping[str, dict],
-    kept: Mapping[str, object],
-    examples: Optional[int] = None,
+    firsts: Mapping[str, dict],
+    seconds: Mapping[str, dict],
+    kept: Collection[str],
+    free: Collection[str] = (),
+    examples: int = 0,
 ) -> Optional[tuple[str, str]]:
-    """Chooses the runs of two rows that are compared, by their conditions and never by scores.
+    """Chooses a run of each model for a comparison, by their conditions and never by scores.
 
-    Pairs under equal conditions come first, then most training examples, most seeds, kept
-    predictions, and the first name.
+    Pairs under equal conditions come first, then pairs that patience ended, most training examples,
+    most seeds, kept predictions, and the first name.
 
     Args:
-      table, ours, other: a table and two of its rows.
-      results: see `disan_tf.reporting.result_files.read_results`.
+      firsts, seconds: the results of the two models; None is returned if one has none.
       kept: the names of the results whose predictions were kept.
-      examples: None = any number of training examples.
-
-    Returns:
-      Two names, or None where a row has no run.
+      free: see `unequal_conditions`.
+      examples: 0 = any number of training examples.
     """
-    candidates = [
-        [name for name, run in results.items() if _fits(row, run, examples)]
-        for row in (ours, other)
-    ]
+    results = {**firsts, **seconds}
 
     def rank(pair):
         first, second = (results[name] for name in pair)
-        seeds = sorted((seeds_of(first), seeds_of(second)))
         return (
-            unequal_conditions(table, first, second) != "",
+            unequal_conditions(first, second, free) != "",
+            scope_of(first, second) != "",
             -min(training_examples(first), training_examples(second)),
-            *(-count for count in seeds),
-            not {*pair} <= kept.keys(),
+            *sorted((-seeds_of(first), -seeds_of(second)), reverse=True),
+            not {*pair} <= set(kept),
             pair,
         )
 
-    return min(product(*candidates), key=rank, default=None)
-
-
-def _fits(row: Row, run: dict, examples: Optional[int]) -> bool:
-    return row.matches(run["config"]) and examples in (None, training_examples(run))
+    fits = [name for name in results if examples in (0, training_examples(results[name]))]
+    pairs = product(*([name for name in side if name in fits] for side in (firsts, seconds)))
+    return min(pairs, key=rank, default=None)

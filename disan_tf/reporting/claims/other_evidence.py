@@ -1,117 +1,56 @@
-"""Evidence from selections, parameter counts, benchmarks and figures that a paper quotes."""
+"""Evidence from selections and benchmarks, and claims without any."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from disan_tf.reporting.claims.claim import Finding, Records
-from disan_tf.reporting.claims.conditions import (
-    choose_runs,
-    describe_protocol,
-    most_complete,
-)
-from disan_tf.reporting.claims.rows import find_row
+from disan_tf.reporting.claims.conditions import describe_protocol, most_complete
+from disan_tf.reporting.claims.finding import Finding, Records
+from disan_tf.reporting.claims.rows import find_row, shares
 from disan_tf.reporting.differences import Interval
 from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.results import percent, training_share
 
-_SERIES = "ReSAN"  # a row of "resan_table_1"
-
-
-@dataclass(frozen=True)
-class SameWeights:
-    """ReSAN's accuracy with its selections minus that of the same weights with all tokens."""
-
-    paper: str
-
-    def find(self, records: Records) -> Finding:
-        """Averages over the members of all series of ReSAN on SNLI."""
-        names, members = _selecting_members(records)
-        members = [member for member in members if "all_accuracy" in member]
-        if not members:
-            return Finding(self.paper, missing="ReSAN scored with all tokens selected: not run")
-        selected = _average([member["accuracy"] for member in members])
-        everything = _average([member["all_accuracy"] for member in members])
-        below = sum(member["accuracy"] < member["all_accuracy"] for member in members)
-        gain = selected - everything
-        return Finding(
-            self.paper,
-            ours=f"{100 * selected:.2f} and {100 * everything:.2f}",
-            gain=f"{100 * gain:+.2f}",
-            value=gain,
-            protocol=describe_protocol(records.results[names[0]]),
-            covers=f"lower in {below} of {len(members)} models; no interval: predictions with all "
-            "tokens selected were not kept",
-            share=_share(records, names),
-            seeds=f"{len(members)} models",
-            runs=names,
-        )
+_SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain
+    "no cost": ("accuracy", "all_accuracy", lambda selected, everything: selected - everything),
+    "few tokens": ("head_fraction", "dependent_fraction", lambda h, d: 0.5 - (h + d) / 2),
+    "more dependents": ("dependent_fraction", "head_fraction", lambda d, h: d - h),
+}
 
 
 @dataclass(frozen=True)
-class SelectedShare:
-    """A statement on the shares of heads and dependents that ReSAN selects.
+class Selection:
+    """A statement on the tokens that ReSAN selects on SNLI.
 
     Attributes:
       paper: the paper's figure.
-      than_heads: True = more dependents than heads; False = fewer than half of the tokens.
+      shows: "no cost": selecting is as accurate as all tokens with the same weights; "few tokens":
+        fewer than half are selected; "more dependents" than heads are selected.
     """
 
     paper: str
-    than_heads: bool
+    shows: Literal["no cost", "few tokens", "more dependents"]
 
     def find(self, records: Records) -> Finding:
         """Averages over the members of all series of ReSAN on SNLI."""
-        names, members = _selecting_members(records)
-        if not members:
-            return Finding(self.paper, missing="ReSAN: not run")
-        heads = [member["head_fraction"] for member in members]
-        dependents = [member["dependent_fraction"] for member in members]
-        if self.than_heads:
-            gains = [dependent - head for head, dependent in zip(heads, dependents)]
-        else:
-            gains = [0.5 - (head + dependent) / 2 for head, dependent in zip(heads, dependents)]
-        so = sum(gain > 0 for gain in gains)
+        runs = find_row("resan_table_1", "ReSAN").runs(records.results)
+        series = {name: run for name, run in runs.items() if "members" in run}
+        *keys, gain = _SELECTION[self.shows]
+        scores = [member["scores"]["test"] for run in series.values() for member in run["members"]]
+        pairs = [[score[key] for key in keys] for score in scores if {*keys} <= score.keys()]
+        if not pairs:
+            return Finding(self.paper, missing="ReSAN with its selections: not run")
+        gains = [gain(*pair) for pair in pairs]
+        agreeing = sum(value > 0 for value in gains)
         return Finding(
             self.paper,
-            ours=f"heads {percent(_average(heads))}, dependents {percent(_average(dependents))}",
-            gain=f"{100 * _average(gains):+.0f} points",
+            ours=" and ".join(f"{100 * _average(side):.2f}" for side in zip(*pairs)),
+            gain=f"{100 * _average(gains):+.2f}",
             value=_average(gains),
-            protocol=describe_protocol(records.results[names[0]]),
-            covers=f"so in {so} of {len(gains)} models; no interval: shares were not kept by "
-            "example",
-            share=_share(records, names),
+            covers=f"no interval: not kept by example; paper's sign in {agreeing} of {len(gains)}",
+            share=shares(*series.values()),
             seeds=f"{len(gains)} models",
-            runs=names,
-        )
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """Two rows of a table, of which the first has fewer parameters in the paper."""
-
-    table: str
-    ours: str
-    other: str
-
-    def find(self, records: Records) -> Finding:
-        """Compares the parameters of the runs that `Rows` would compare; they are exact."""
-        table = TABLES[self.table]
-        rows = [find_row(table, name) for name in (self.ours, self.other)]
-        paper = " and ".join(row.parameters for row in rows)
-        names = choose_runs(table, *rows, records.results, records.predictions)
-        if names is None:
-            return Finding(paper, missing="a run of one of the two: not run")
-        first, second = (records.results[name]["parameters"] for name in names)
-        ratio = second / first
-        return Finding(
-            paper,
-            ours=f"{first:,} and {second:,}",
-            gain=f"{first / second:.2f} times",
-            value=ratio - 1,
-            interval=Interval(ratio - 1, ratio - 1, ratio - 1),
-            covers="exact",
-            decisive=True,
-            runs=names,
+            protocol=describe_protocol(next(iter(series.values()))),
+            runs=tuple(series),
         )
 
 
@@ -122,60 +61,40 @@ class Benchmark:
     Attributes:
       paper: the paper's figures.
       file: a file of `checkpoints/benchmarks`, without ".json".
-      ours, other: the keys that lead to a measurement: "median_ms", "min_ms" and "max_ms", or
-        "pairs_per_second", "min" and "max".
+      first, second: the keys that lead to a measurement, separated by "/": it has "median_ms",
+        "min_ms" and "max_ms", or "pairs_per_second", "min" and "max".
+      kernels: what computes the two models; a verdict names the first where they differ.
     """
 
     paper: str
     file: str
-    ours: tuple
-    other: tuple
+    first: str
+    second: str
+    kernels: tuple[str, ...]
+
+    def __post_init__(self):
+        if len(self.kernels) != 2:
+            raise ValueError("kernels must name what computes the first model and the second")
 
     def find(self, records: Records) -> Finding:
         """Compares the medians; the range of repetitions stands in for an interval."""
         record = records.benchmarks.get(self.file)
         if record is None:
             return Finding(self.paper, missing=f"benchmark {self.file}: not run")
-        first, second = (_seconds(record, keys) for keys in (self.ours, self.other))
-        ratio = Interval(*(a / b for a, b in zip(second, (first[0], first[2], first[1]))))
+        first, second = (_measure(record, path) for path in (self.first, self.second))
+        times = zip(second[0], (first[0][0], first[0][2], first[0][1]))
+        ratio = Interval(*(others / ours for others, ours in times))
         machine = record["machine"]
         return Finding(
             self.paper,
-            ours=_measured(record, self.ours, self.other),
+            ours=f"{first[1]} and {second[1]}",
             gain=f"{ratio.value:.2f} times ({ratio.low:.2f} to {ratio.high:.2f})",
             value=ratio.value - 1,
             interval=Interval(*(part - 1 for part in ratio)),
             covers=f"range of repetitions; {machine['processor']}, {machine['threads']} threads",
-            decisive=True,
+            scope=f"with {self.kernels[0]}" if len({*self.kernels}) > 1 else "",
+            protocol=f"kernels: {' and '.join(self.kernels)}",
             runs=(f"benchmarks/{self.file}.json",),
-        )
-
-
-@dataclass(frozen=True)
-class Quoted:
-    """A row beside the figure of another paper's model, which we do not train.
-
-    Attributes:
-      table, ours: a row of a table.
-      other: the other paper's model.
-      figure: its figure, as the paper quotes it.
-    """
-
-    table: str
-    ours: str
-    other: str
-    figure: str
-
-    def find(self, records: Records) -> Finding:
-        """Returns our figure, if there is one; the claim itself cannot be tested."""
-        table = TABLES[self.table]
-        row = find_row(table, self.ours)
-        best = most_complete(run for run in records.results.values() if row.matches(run["config"]))
-        return Finding(
-            f"{table.headline_figure(row)} and {self.figure}",
-            ours=table.headline.show(best) if best else "",
-            share=_percent_seen(best) if best else "",
-            missing=f"{self.other}: another paper's model, which this repository does not train",
         )
 
 
@@ -184,61 +103,44 @@ class Untested:
     """A claim for which the repository has no comparison.
 
     Attributes:
-      paper: the paper's figures.
       missing: the missing run or measurement.
+      paper: the paper's figures; the other model's alone if `model` has one in our tables.
+      table, model: a row of a table, "" = none.
     """
 
-    paper: str
     missing: str
+    paper: str
+    table: str = ""
+    model: str = ""
+
+    def __post_init__(self):
+        if self.table or self.model:
+            find_row(self.table, self.model)
 
     def find(self, records: Records) -> Finding:
-        """Returns the paper's figures alone."""
-        del records
-        return Finding(self.paper, missing=self.missing)
-
-
-def _selecting_members(records: Records) -> tuple[tuple[str, ...], list[dict]]:
-    """Returns ReSAN's series on SNLI and the test scores of their members."""
-    row = find_row(TABLES["resan_table_1"], _SERIES)
-    series = {
-        name: run
-        for name, run in records.results.items()
-        if row.matches(run["config"]) and "members" in run
-    }
-    scores = [member["scores"]["test"] for run in series.values() for member in run["members"]]
-    return tuple(series), [score for score in scores if "head_fraction" in score]
-
-
-def _share(records: Records, names: Sequence[str]) -> str:
-    return _percent_seen(records.results[names[0]])
-
-
-def _percent_seen(run: dict) -> str:
-    share = training_share(run)
-    return "" if share is None else percent(share)
+        """Returns the paper's figures, and ours of the row if there is one."""
+        if not self.table:
+            return Finding(self.paper, missing=self.missing)
+        table, row = TABLES[self.table], find_row(self.table, self.model)
+        run = most_complete(row.runs(records.results))
+        return Finding(
+            f"{table.headline_figure(row)} and {self.paper}",
+            ours=table.headline.show(run) if run else "",
+            share=shares(run) if run else "",
+            missing=self.missing,
+        )
 
 
 def _average(numbers: Sequence[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-def _measurement(record: dict, keys: tuple) -> dict:
-    for key in keys:
-        record = record[key]
-    return record
-
-
-def _measured(record: dict, *places: tuple) -> str:
-    """Formats two medians as "42.0 and 29.3 ms" or "756 and 472 pairs a second"."""
-    found = [_measurement(record, keys) for keys in places]
-    if "median_ms" in found[0]:
-        return " and ".join(f"{one['median_ms']:.1f}" for one in found) + " ms"
-    return " and ".join(f"{one['pairs_per_second']:,.0f}" for one in found) + " pairs a second"
-
-
-def _seconds(record: dict, keys: tuple) -> tuple[float, float, float]:
-    """Returns a measurement's median, lowest and highest time, in any unit."""
-    measured = _measurement(record, keys)
-    if "median_ms" in measured:
-        return measured["median_ms"], measured["min_ms"], measured["max_ms"]
-    return 1 / measured["pairs_per_second"], 1 / measured["max"], 1 / measured["min"]
+def _measure(record, path: str) -> tuple[tuple, str]:
+    """Returns a measurement's median, lowest and highest time in any unit, and its text."""
+    for key in path.split("/"):
+        record = record[int(key) if isinstance(record, list) else key]
+    if "median_ms" in record:
+        times = record["median_ms"], record["min_ms"], record["max_ms"]
+        return times, f"{record['median_ms']:.1f} ms"
+    speeds = record["pairs_per_second"], record["max"], record["min"]
+    return tuple(1 / speed for speed in speeds), f"{speeds[0]:,.0f} pairs a second"

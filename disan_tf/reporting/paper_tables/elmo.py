@@ -1,7 +1,7 @@
 """Tables II and III, Figure 6 and the training costs of the ELMo-DiSAN paper."""
 
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.deviations.page import link_to_deviations
+from disan_tf.reporting.deviations import link_to_deviations
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.results import describe_members, members_of
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.reporting.deviations.page import link_to_deviations
+from disan_tf.reporting.deviations import link_to_deviations
 from disan_tf.reporting.differences import Answers, difference_over_all
 from disan_tf.reporting.paper_tables.all_tables import TABLES
 from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions

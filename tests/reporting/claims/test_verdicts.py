@@ -5,27 +5,27 @@ import copy
 import numpy as np
 import pytest
 
-from disan_tf.reporting.claims.all_claims import Entry
-from disan_tf.reporting.claims.claim import (
+from disan_tf.reporting.claims.conditions import other_trainings
+from disan_tf.reporting.claims.finding import (
     NOT_SUPPORTED,
     NOT_TESTED,
     SUPPORTED,
     UNDECIDED,
-    Claim,
     Finding,
     Records,
     judge,
 )
-from disan_tf.reporting.claims.conditions import describe_protocol
-from disan_tf.reporting.claims.other_evidence import Benchmark, Parameters, Quoted, SameWeights
-from disan_tf.reporting.claims.page import render_claims, render_sentences
-from disan_tf.reporting.claims.rows import Rows
+from disan_tf.reporting.claims.ledger import Claim, Entry, render_claims
+from disan_tf.reporting.claims.other_evidence import Benchmark, Selection, Untested
+from disan_tf.reporting.claims.rows import Parameters, Rows
 from disan_tf.reporting.differences import Answers, Interval
 from tests.support.runs.finished import DATA, config_of
 
 EXAMPLES = 1000
 LABELS = np.zeros(EXAMPLES, np.uint8)
-ROWS = Rows("disan_table_2", "DiSAN", "Bi-LSTM with s2t self-attention")
+MODELS = ("DiSAN", "Bi-LSTM with s2t self-attention")
+ROWS = Rows("disan_table_2", MODELS)
+CLAIM = Claim("It leads.", "Table 2", ROWS, "a qualification")
 
 
 def _answers(share):
@@ -39,6 +39,7 @@ def _series(encoder, shares, **train):
     scores = {split: {"accuracy": float(np.mean(shares))} for split in ("dev", "test")}
     config = config_of(encoder=encoder)
     config["train"].update(train)
+    config["data"]["lowercase"], config["task"] = False, {"hidden_units": 16}
     return {
         "config": config,
         "members": members,
@@ -78,32 +79,71 @@ def test_one_seed_on_either_side_is_undecided_and_the_cell_says_so(ours, others)
     assert judge(finding) == UNDECIDED
 
 
-def test_different_conditions_are_undecided_and_named():
-    finding = ROWS.find(_records((0.60, 0.61), (0.50, 0.51), steps=60))
-    assert finding.unequal == "30 and 60 steps" and judge(finding) == UNDECIDED
-    finding = ROWS.find(_records((0.60, 0.61), (0.50, 0.51), batch_size=4))
-    assert finding.unequal == "train.batch_size 2 and 4" and judge(finding) == UNDECIDED
+def _change(records, **parts):
+    """Changes options of the second model's config, such as task={"highway": True}."""
+    for part, options in parts.items():
+        records.results["others"]["config"][part].update(options)
+    return records
 
 
-def test_padded_vectors_are_described():
-    result = _series("disan", (0.5,))
-    assert describe_protocol(result).startswith("300-dimensional vectors for 68.3 % of the tokens,")
-    result["config"]["data"]["vector_dim"] = 100
-    words = "100-dimensional vectors for 68.3 % of the tokens, padded to 300 dimensions, best after"
-    assert describe_protocol(result).startswith(words)
+@pytest.mark.parametrize(
+    "part, option, value, words",
+    [
+        ("train", "steps", 60, "30 and 60 steps"),
+        ("train", "batch_size", 4, "train.batch_size 2 and 4"),
+        ("task", "highway", True, "task.highway False and True"),
+        ("task", "hidden_units", 7, "task.hidden_units 16 and 7"),
+        ("data", "lowercase", True, "data.lowercase False and True"),
+    ],
+)
+def test_different_conditions_are_undecided_and_named(part, option, value, words):
+    records = _change(_records((0.60, 0.61), (0.50, 0.51)), **{part: {option: value}})
+    finding = ROWS.find(records)
+    assert finding.unequal == words and judge(finding) == UNDECIDED
+    assert Entry(CLAIM, finding).reason == "different conditions"
+    if part == "task":  # where the paper's two models differ too
+        equal = Rows("disan_table_2", MODELS, apart=(f"task.{option}",)).find(records)
+        assert equal.unequal == "" and judge(equal) == SUPPORTED
 
 
-def test_padded_runs_that_are_not_compared_have_their_scores():
+def test_a_highway_layer_that_is_switched_off_is_no_difference():
+    records = _change(_records((0.60, 0.61), (0.50, 0.51)), task={"highway": False})
+    assert ROWS.find(records).unequal == ""
+
+
+def test_a_verdict_at_equal_steps_says_so_and_one_at_convergence_does_not():
     records = _records((0.60, 0.61), (0.50, 0.51))
-    padded = copy.deepcopy(_series("bi_lstm", (0.55, 0.55)))
+    entry = Entry(CLAIM, ROWS.find(records))
+    assert (entry.verdict, entry.reason) == (SUPPORTED, "at equal steps")
+    for run in records.results.values():
+        run["config"]["train"].update(patience=2, steps=31)  # both stopped after 30 steps
+    entry = Entry(CLAIM, ROWS.find(records))
+    assert (entry.verdict, entry.reason) == (SUPPORTED, "")
+    records.results["others"]["members"][0]["steps"] = 31
+    assert ROWS.find(records).unequal == "0 and 31 steps"
+
+
+def test_other_trainings_of_the_same_model_have_their_scores_and_differences():
+    records = _records((0.60, 0.61), (0.50, 0.51))
+    longer, padded = (copy.deepcopy(records.results["others"]) for _ in range(2))
+    for member, steps in zip(longer["members"], (50, 70)):
+        member["steps"] = steps
+    longer["config"]["train"].update(steps=70, batch_size=4)
     padded["config"]["data"]["vector_dim"] = 100
-    finding = ROWS.find(records._replace(results={**records.results, "padded": padded}))
-    assert finding.runs == ("ours", "others")
-    words = "Bi-LSTM with s2t self-attention with vectors padded to 300 dimensions: 55.00"
-    assert finding.protocol.endswith(words)
-    assert "padded" not in ROWS.find(records).protocol
-    alone = records._replace(results={"ours": records.results["ours"], "padded": padded})
-    assert "padded" not in ROWS.find(alone).protocol
+    results = {**records.results, "longer": longer, "padded": padded}
+    kept = {**records.predictions, "longer": [*map(_answers, (0.7, 0.7))]}
+    longer["mean"]["test"]["accuracy"] = 0.7
+    finding = ROWS.find(records._replace(results=results, predictions=kept))
+    name = "Bi-LSTM with s2t self-attention"
+    assert f"{name} after 50 to 70 steps: 70.00, -9.50 (" in finding.protocol
+    assert finding.protocol.endswith(f"{name} with vectors padded to 300 dimensions: 50.50, +10.00")
+    assert finding.runs == ("ours", "others") and judge(finding) == SUPPORTED
+    assert dict(other_trainings(results["others"], results)).keys() == {"longer", "padded"}
+    longer["config"]["encoder"]["name"] = "disan"  # the first model, whose lead it makes
+    finding = ROWS.find(records._replace(results=results, predictions=kept))
+    assert "DiSAN after 50 to 70 steps: 70.00, +19.50 (" in finding.protocol
+    longer["config"]["encoder"]["units"] = 7
+    assert dict(other_trainings(results["others"], results)).keys() == {"padded"}
 
 
 def test_without_predictions_there_is_no_interval_and_no_decision():
@@ -119,11 +159,9 @@ def test_a_missing_run_is_named_and_not_tested():
     finding = ROWS.find(records)
     assert judge(finding) == NOT_TESTED
     assert finding.missing == "Bi-LSTM with s2t self-attention: not run"
-
-
-def test_a_stand_in_cannot_be_supported():
-    rows = Rows(ROWS.table, ROWS.ours, ROWS.other, stand_in="another model")
-    assert judge(rows.find(_records((0.60, 0.61), (0.50, 0.51)))) == UNDECIDED
+    assert finding.ours == "DiSAN 60.50"
+    few = Rows("disan_table_2", MODELS, examples=7).find(_records((0.60, 0.61), (0.50, 0.51)))
+    assert judge(few) == NOT_TESTED and few.missing == "runs on 7 training examples: not run"
 
 
 @pytest.mark.parametrize(
@@ -135,8 +173,8 @@ def test_a_stand_in_cannot_be_supported():
     ],
 )
 def test_a_claim_of_no_cost_has_a_margin(low, high, verdict):
-    finding = Finding("", value=0.0, interval=Interval(0.0, low, high), decisive=True)
-    assert judge(finding, margin=0.003) == verdict
+    finding = Finding("", value=0.0, interval=Interval(0.0, low, high))
+    assert judge(finding, no_cost=True) == verdict
 
 
 def test_runs_are_chosen_by_conditions_and_not_by_scores():
@@ -154,7 +192,7 @@ def test_runs_are_chosen_by_conditions_and_not_by_scores():
 
 def test_a_claim_without_a_comparison_shows_the_run_with_most_examples_then_vectors_then_seeds():
     records = _records((0.50,), (0.40,))
-    quoted = Quoted(ROWS.table, ROWS.ours, "a model of another paper", "51.2")
+    quoted = Untested("a model of another paper", "51.2", ROWS.table, "DiSAN")
 
     def add(name, shares, covered, examples=0):
         run = _series("disan", shares)
@@ -169,14 +207,15 @@ def test_a_claim_without_a_comparison_shows_the_run_with_most_examples_then_vect
     add("more seeds", (0.20, 0.20), 0.98)
     assert quoted.find(records).ours == "20.00"
     assert judge(quoted.find(records)) == NOT_TESTED
+    assert quoted.find(records).paper == "51.72 and 51.2"
 
 
 def test_fewer_parameters_are_supported_and_more_are_not():
     records = _records((0.5,), (0.5,))
-    evidence = Parameters("disan_table_1", "DiSAN", "Bi-LSTM with s2t self-attention")
+    evidence = Parameters("disan_table_1", MODELS)
     for run in records.results.values():
         run["config"] = {**run["config"], "name": "disan_snli"}
-        run["config"]["data"] = {"corpus": "snli", "embedding_dim": 300, "vectors": ""}
+        run["config"]["data"].update(corpus="snli", classes=None)
     records.results["ours"]["parameters"] = 900
     assert judge(evidence.find(records)) == SUPPORTED
     records.results["ours"]["parameters"] = 1100
@@ -191,25 +230,57 @@ def test_times_are_judged_by_their_ranges(ours, verdict):
     keys = ("median_ms", "min_ms", "max_ms")
     times = {"a": dict(zip(keys, ours)), "b": dict(zip(keys, (21, 19, 22)))}
     records = Records({}, {}, {"file": {"machine": {"processor": "P", "threads": 2}, **times}})
-    assert judge(Benchmark("", "file", ("a",), ("b",)).find(records)) == verdict
-    assert judge(Benchmark("", "gone", ("a",), ("b",)).find(records)) == NOT_TESTED
+    benchmark = Benchmark("", "file", "a", "b", ("our C++ kernel",) * 2)
+    finding = benchmark.find(records)
+    assert judge(finding) == verdict and finding.ours == f"{ours[0]:.1f} ms and 21.0 ms"
+    assert judge(benchmark.find(Records({}, {}, {}))) == NOT_TESTED
 
 
-def test_the_same_weights_without_runs_are_not_tested():
-    assert judge(SameWeights("").find(Records({}, {}, {}))) == NOT_TESTED
+def test_a_verdict_on_times_names_the_kernel_that_one_model_has():
+    speed = {"pairs_per_second": 20, "min": 19, "max": 22}
+    record = {"machine": {"processor": "P", "threads": 2}, "speeds": [speed, {**speed, "max": 20}]}
+    record["speeds"][1].update(pairs_per_second=10, min=9, max=11)
+    records = Records({}, {}, {"file": record})
+
+    def reason(*kernels):
+        finding = Benchmark("", "file", "speeds/0", "speeds/1", kernels).find(records)
+        assert finding.gain == "2.00 times (1.73 to 2.44)"
+        return Entry(CLAIM, finding).reason
+
+    assert reason("our C++ kernel", "our C++ kernel") == ""
+    assert reason("our C++ kernel", "TensorFlow's") == "with our C++ kernel"
 
 
-def test_the_page_counts_verdicts_and_intervals():
-    records = _records((0.60, 0.61, 0.62), (0.50, 0.51, 0.52))
-    claim = Claim("It leads.", "Table 2", ROWS, "a remark", headline=True)
-    finding = ROWS.find(records)
-    files = render_claims({"DiSAN": [Entry(claim, finding, judge(finding))]})
-    assert "| DiSAN | 1 | 1 | 0 | 0 | 0 |" in files["claims.md"]
-    assert "1 intervals are over seeds and examples" in files["claims.md"]
-    assert "best after 2 epochs; a remark | supported |" in files["claims.md"]
-    assert "ours others" in files["claims.csv"]
-    sentence = render_sentences({"DiSAN": [Entry(claim, finding, judge(finding))]})
-    assert sentence.startswith(
-        "- **DiSAN**. Of 1 claims 1 are supported (It leads), 0 not supported"
+@pytest.mark.parametrize(
+    "shows, gain", [("no cost", "-10.00"), ("few tokens", "+15.00"), ("more dependents", "+30.00")]
+)
+def test_selections_are_averaged_over_models_and_decide_nothing(shows, gain):
+    test = {"accuracy": 0.5, "all_accuracy": 0.6, "head_fraction": 0.2, "dependent_fraction": 0.5}
+    run = _series("resan", (0.5, 0.5))
+    run["config"].update(name="resan_snli")
+    run["config"]["data"].update(corpus="snli", classes=None)
+    run["config"]["encoder"].update(
+        activation="elu", unselected="mean", shared=False, sampling="parallel"
     )
-    assert '"It leads" is supported: +10.00 (' in sentence
+    for member in run["members"]:
+        member["scores"] = {"test": test}
+    finding = Selection("", shows).find(Records({"resan": run}, {}, {}))
+    assert (finding.gain, finding.seeds, judge(finding)) == (gain, "2 models", UNDECIDED)
+    assert finding.covers.endswith(f"paper's sign in {2 * (gain[0] == '+')} of 2")
+    assert judge(Selection("", shows).find(Records({}, {}, {}))) == NOT_TESTED
+
+
+def test_the_page_counts_the_papers_verdicts_and_intervals():
+    finding = ROWS.find(_records((0.60, 0.61, 0.62), (0.50, 0.51, 0.52)))
+    size = Finding("1m and 2m", value=1.0, interval=Interval(1.0, 1.0, 1.0), covers="exact")
+    ours = Claim("It is ours.", "after Table 2", ROWS, ours=True)
+    smaller = Claim("It is smaller.", "Table 1", ROWS, about="speed or size")
+    entries = [Entry(CLAIM, finding), Entry(ours, finding), Entry(smaller, size)]
+    files = render_claims({"DiSAN": entries})
+    assert "| DiSAN | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |" in files["claims.md"]
+    assert "Of 2 intervals over seeds and examples, 2 exclude 0; 0.1 would" in files["claims.md"]
+    assert "| Ours: It is ours. |" in files["claims.md"]
+    assert "best after 2 epochs; a qualification" in files["claims.csv"]
+    assert "ours others" in files["claims.csv"]
+    assert "| supported at equal steps |" in files["claims.md"]
+    assert ",supported,at equal steps,us,accuracy,after Table 2," in files["claims.csv"]

@@ -1,0 +1,168 @@
+"""The ledger of the papers' claims with computed verdicts, as Markdown and CSV."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple, Union
+
+from disan_tf.common.files import read_json
+from disan_tf.common.tables import csv_table, markdown_table
+from disan_tf.reporting.claims.finding import (
+    UNDECIDED,
+    VERDICTS,
+    Finding,
+    Records,
+    judge,
+)
+from disan_tf.reporting.claims.other_evidence import Benchmark, Selection, Untested
+from disan_tf.reporting.claims.rows import Parameters, Rows
+from disan_tf.reporting.differences import ALL, EXAMPLES_ONLY
+from disan_tf.reporting.papers import PAPERS, read_section
+
+_INTRODUCTION = """# The five papers' claims, and what our runs say about them
+
+The model that leads in the paper stands first; accuracies are test accuracies in per cent.
+"Supported" and "not supported" mean that the 95 % interval of our difference excludes 0; all other
+comparisons are undecided. [The rules](../disan_tf/reporting/claims/README.md) say which intervals
+and conditions count. [claims.csv](claims.csv) has the conditions, seeds and runs of each line.
+`python run.py --mode=report` writes both files from the recorded results.
+"""
+_KINDS = ("accuracy", "speed or size")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper, or ours that follows from one.
+
+    Attributes:
+      text: the claim as a sentence.
+      place: its place in the paper, such as "Table 1, Sec. 5.1".
+      evidence: the comparison that tests it.
+      qualification: deviations from the paper's protocol that a config does not show.
+      about: what it is about; selections of tokens count as accuracy.
+      no_cost: whether it says that something costs no accuracy, see `NO_COST`.
+      ours: whether the paper does not make it.
+    """
+
+    text: str
+    place: str
+    evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]
+    qualification: str = ""
+    about: Literal[_KINDS] = "accuracy"
+    no_cost: bool = False
+    ours: bool = False
+
+
+class Entry(NamedTuple):
+    """A claim and our finding on it."""
+
+    claim: Claim
+    finding: Finding
+
+    @property
+    def verdict(self) -> str:
+        """One of `VERDICTS`."""
+        return judge(self.finding, self.claim.no_cost)
+
+    @property
+    def reason(self) -> str:
+        """The condition that a verdict holds under, or why it is undecided; "" = no remark."""
+        finding = self.finding
+        if self.verdict != UNDECIDED:
+            return finding.scope
+        reasons = {
+            "different conditions": finding.unequal,
+            "no interval": finding.interval is None,
+            "one seed": finding.covers == EXAMPLES_ONLY,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+Ledger = dict[str, list[Entry]]  # paper -> the entries of its claims
+
+
+@cache
+def read_claims() -> dict[str, tuple[Claim, ...]]:
+    """Reads the claims of all papers, by the papers' names."""
+    kind = tuple[Claim, ...]
+    return {read_section(name, "paper", str): read_section(name, "claims", kind) for name in PAPERS}
+
+
+def read_records(results, predictions, benchmarks: Path) -> Records:
+    """Joins recorded results and predictions, see `Records`, with a folder of benchmarks."""
+    paths = sorted(benchmarks.glob("*.json"))
+    read = {path.stem: read_json(path, "restore it from the repository") for path in paths}
+    return Records(results, predictions, read)
+
+
+def assess_claims(records: Records) -> Ledger:
+    """Assesses all claims on records."""
+    return {
+        paper: [Entry(claim, claim.evidence.find(records)) for claim in claims]
+        for paper, claims in read_claims().items()
+    }
+
+
+def render_claims(ledger: Ledger) -> dict[str, str]:
+    """Renders the ledger: file name -> text."""
+    parts = [_INTRODUCTION, _summary(ledger)]
+    for paper, entries in ledger.items():
+        parts.append(f"## {paper}\n\n{markdown_table([_row(entry) for entry in entries])}")
+    lines = [_line(paper, entry) for paper, entries in ledger.items() for entry in entries]
+    return {"claims.md": "\n".join(parts), "claims.csv": csv_table(lines)}
+
+
+def _summary(ledger: Ledger) -> str:
+    """Renders the verdicts of each paper, and how many intervals exclude 0 by chance."""
+    entries = [entry for part in ledger.values() for entry in part]
+    lines = []
+    for paper, part in [*ledger.items(), ("all", entries)]:
+        counts = Counter((e.claim.about, e.verdict) for e in part if not e.claim.ours)
+        columns = {f"{kind}: {name}": counts[kind, name] for kind in _KINDS for name in VERDICTS}
+        lines.append({"paper": paper, **columns})
+    texts = []
+    for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples alone, for want of a second seed")):
+        found = [entry.finding.interval for entry in entries if entry.finding.covers == covers]
+        excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
+        by_chance = f"{0.05 * len(found):.1f} would by chance"
+        texts.append(f"Of {len(found)} intervals over {name}, {excluding} exclude 0; {by_chance}.")
+    return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    """Returns column -> cell of the page."""
+    claim, finding = entry
+    mark = ": " if entry.verdict == UNDECIDED else " "
+    return {
+        "claim": f"{'Ours: ' * claim.ours}{claim.text}",
+        "the paper": finding.paper,
+        "ours": finding.ours,
+        "difference (95 % interval)": finding.gain,
+        "verdict": mark.join(filter(None, [entry.verdict, entry.reason])),
+    }
+
+
+def _line(paper: str, entry: Entry) -> dict[str, str]:
+    """Returns column -> cell of the CSV."""
+    claim, finding = entry
+    bounds = finding.interval[1:] if finding.interval else (None, None)
+    numbers = ["" if part is None else f"{part:.6f}" for part in (finding.value, *bounds)]
+    return {
+        "paper": paper,
+        **_row(entry),
+        "verdict": entry.verdict,
+        "reason": entry.reason,
+        "made by": "us" if claim.ours else "the paper",
+        "about": claim.about,
+        "place": claim.place,
+        **dict(zip(("in the paper's direction", "low", "high"), numbers)),
+        "interval over": finding.covers,
+        "on dev": finding.dev,
+        "training data": finding.share,
+        "seeds": finding.seeds,
+        "different conditions": finding.unequal,
+        "protocol": "; ".join(filter(None, [finding.protocol, claim.qualification])),
+        "missing": finding.missing,
+        "runs": " ".join(finding.runs),
+    }

@@ -8,8 +8,6 @@ from disan_tf.reporting.result_files import read_results
 from disan_tf.reporting.results import describe_examples
 from tests.support.runs.finished import MACHINE, config_of, write, write_run, write_series
 
-SEEN = "900 of 8,544 trees (10.5 %)"
-
 
 def _row(results, start):
     text = results_table(results)["results.md"]
@@ -48,13 +46,16 @@ def test_results_with_and_without_a_machine_are_read(tmp_path):
     assert results["known"]["machine"] == MACHINE and "machine" not in results["older"]
 
 
+SEEN = "900 of 8,544 trees (10.5 %)"
+
+
 def _table(run):
     return results_table({"mine": run})["results.md"]
 
 
 def test_a_run_has_a_line(tmp_path):
     run = summarise(write_run(tmp_path, config_of()), {})
-    line = f"| mine (seed 3) | {SEEN} | 68.3 % | 1,000 | 1.0 | 2 | 50.00 | 47.50 | 51.72 |"
+    line = f"| mine (seed 3) | {SEEN} | 68.3 % | 1,000 | 1.0 | 2 | 50.00 | 47.50 | 51.72 | 0.1 |"
     assert line in _table(run)
 
 
@@ -107,8 +108,7 @@ def test_a_language_model_shows_its_perplexity(tmp_path):
 )
 def test_folds_are_counted(tmp_path, folds, shown):
     run = summarise(write_series(tmp_path, config_of("cr", folds=3, fold=0)), {})
-    member = {**run["members"][0], "seed": 1}
-    run["members"] = [{**member, "fold": fold} for fold in folds]
+    run["members"] = [{"seed": 1, "fold": fold, "minutes": 1.0} for fold in folds]
     assert f"| mine ({shown}) |" in _table(run)
 
 

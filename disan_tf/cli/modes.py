@@ -392,12 +392,12 @@ def _compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> lis
     if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
         return []
     splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
-    found = fit_baseline(corpus.vocabulary, *splits)
-    if found is None:
+    fitted = fit_baseline(corpus.vocabulary, *splits)
+    if fitted is None:
         return []
     with np.load(folder / f"{split}.npz") as written:
         predictions = written["predictions"]
-    return [describe_baseline(found, predictions, splits[-1].labels)]
+    return [describe_baseline(fitted, predictions, splits[-1].labels)]
 
 
 def _initial_model(name):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
+import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
@@ -24,6 +25,7 @@ from disan_tf.reporting.reproduction import (
 )
 from disan_tf.reporting.result_files import read_results
 from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.machine import describe_machine
 from disan_tf.serving.release.released import find_bundle, read_manifest
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.series import train_series
@@ -72,7 +74,9 @@ class Reproduction:
         bundle = load_bundle(find_bundle(name))
         corpus = self._preparation(target)(bundle.config.data)
         released = float(read_manifest(CHECKPOINTS / "manifest.tsv")[name]["test"])
-        return judge_released(target, released, evaluate(bundle, corpus, "test"))
+        release = ".".join(tf.__version__.split(".")[:2])
+        machine = f"TensorFlow {release} on {describe_machine()['processor']}"
+        return judge_released(target, released, evaluate(bundle, corpus, "test"), machine)
 
     def _folder(self, target: Target) -> Path:
         return self.output / target.row.name.replace("/", "-")

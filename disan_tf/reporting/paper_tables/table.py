@@ -71,6 +71,8 @@ class Row:
       recorded: the name of the result that `--mode=reproduce` expects; "" = it cannot run.
       recorded_variant: what `:variant` adds to train that result.
       released: the name of the released model of this row.
+      released_on: versions of TensorFlow and processors, such as "TensorFlow 2.15 on AMD EPYC", on
+        which the released model has its score of `checkpoints/manifest.tsv` to all digits.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Row:
     recorded: str = ""
     recorded_variant: str = "recorded"
     released: str = ""
+    released_on: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:

@@ -37,8 +37,8 @@ class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
 
     def get_config(self):
         wrapped = tf.keras.optimizers.serialize(self._optimizer)
-        own = {"average_decay": self._decay, "dynamic_decay": self._warms_up}
-        return {**super().get_config(), "optimizer": wrapped, **own}
+        decays = {"average_decay": self._decay, "dynamic_decay": self._warms_up}
+        return {**super().get_config(), "optimizer": wrapped, **decays}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

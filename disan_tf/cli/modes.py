@@ -9,8 +9,17 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from disan_tf.cli.loading import (
+    checkpoints_folder,
+    compare_with_baseline,
+    draw_model_figures,
+    initial_model,
+    load_serving,
+    prepare_corpus,
+    report_lines,
+)
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, command
+from disan_tf.common.installation import CHECKPOINTS, command
 from disan_tf.common.options import count, join_choices, suggestion
 from disan_tf.common.progress import notify
 
@@ -20,7 +29,7 @@ def prepare(config, data_dir, prepared_dir) -> None:
     from disan_tf.cli.check_config import check_config
 
     check_config(config)
-    _prepare(config.data, data_dir, prepared_dir, in_full=True)
+    prepare_corpus(config.data, data_dir, prepared_dir, in_full=True)
 
 
 def train(
@@ -39,15 +48,13 @@ def train(
     from disan_tf.training import experiment, series
 
     check_config(config)
-    prepare_corpus = partial(_prepare, data_dir=data_dir, prepared_dir=prepared_dir)
-    initial = _initial_model(init_from) if init_from else None
+    corpus_of = partial(prepare_corpus, data_dir=data_dir, prepared_dir=prepared_dir)
+    initial = initial_model(init_from) if init_from else None
     if seeds or folds:
-        series.train_series(config, workdir, seeds, folds, prepare_corpus, pictures, initial)
+        series.train_series(config, workdir, seeds, folds, corpus_of, pictures, initial)
         return
     series.check_no_series(workdir)
-    summary = experiment.run(
-        config, lambda: prepare_corpus(config.data), workdir, pictures, initial
-    )
+    summary = experiment.run(config, lambda: corpus_of(config.data), workdir, pictures, initial)
     if summary is None:
         return
     compiled = summary.get("compilations")
@@ -82,7 +89,7 @@ def evaluate(
             raise UserError(
                 f"--split={split} must be {join_choices(splits)}{suggestion(split, splits)}"
             )
-        return _prepare(data, data_dir, prepared_dir)
+        return prepare_corpus(data, data_dir, prepared_dir)
 
     if workdir and Path(checkpoint) == Path(workdir) and not output and series.is_series(workdir):
         series.evaluate_series(workdir, split, corpus_of)
@@ -90,13 +97,12 @@ def evaluate(
     bundle = load_bundle(find_bundle(checkpoint))
     folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config.data)
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
-    compared = _compare_with_baseline(bundle, corpus, folder, split, baseline)
+    compared = compare_with_baseline(bundle, corpus, folder, split, baseline)
     print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))
 
 
 def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/reproduce") -> None:
     """Trains a row of a paper or scores its released model, and prints a verdict."""
-    from disan_tf.cli.check_config import check_config
     from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
     from disan_tf.reporting.reproduction import FAIL, find_target
 
@@ -104,7 +110,7 @@ def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/
         print(render_rows())
         return
     target = find_target(targets(), row)
-    work = Reproduction(Path(output), Path(data_dir), check_config, _prepare)
+    work = Reproduction(Path(output), Path(data_dir))
     if released:
         verdict = work.score_released(target)
     else:
@@ -130,7 +136,7 @@ def predict(
     from disan_tf.serving.inference.predict import predict as predict_lines
 
     counts = predict_lines(
-        _serving(checkpoint),
+        load_serving(checkpoint),
         input,
         output,
         input_format,
@@ -146,7 +152,7 @@ def predict(
     if place or gold:
         number = counts.rows - counts.blank
         notify(f"{count(number, 'prediction')}{place}{gold}")
-    _report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
+    report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
     if 0 < counts.renamed < counts.rows:
         notify(
             f"{counts.renamed:,} of {counts.rows:,} records have a field of the prediction's name; "
@@ -167,7 +173,7 @@ def encode(
     from disan_tf.serving.inference.encode import encode as encode_lines
 
     vectors, seconds, blank = encode_lines(
-        _serving(checkpoint),
+        load_serving(checkpoint),
         input,
         output,
         input_format,
@@ -176,16 +182,7 @@ def encode(
         encoding=input_encoding,
     )
     print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
-    _report_lines(vectors, blank, input, "have vectors of zeros")
-
-
-def _report_lines(lines: int, blank: int, input, treatment: str) -> None:
-    """Prints that an input had no lines, or blank ones, to standard error."""
-    name = "standard input" if input == "-" else input
-    if not lines:
-        notify(f"0 lines read from {name}; nothing was predicted or encoded.")
-    if blank:
-        notify(f"blank lines: {blank:,} of {lines:,} in {name}; they {treatment}.")
+    report_lines(vectors, blank, input, "have vectors of zeros")
 
 
 def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
@@ -193,8 +190,8 @@ def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
     from data_prep import transfer_tasks
     from disan_tf.serving.transfer.main import transfer as score
 
-    folder = _checkpoints("transfer", output) / "results" / "transfer"
-    bundle, data_dir = _serving(checkpoint), Path(data_dir)
+    folder = checkpoints_folder("transfer", output) / "results" / "transfer"
+    bundle, data_dir = load_serving(checkpoint), Path(data_dir)
     print(
         score(
             bundle,
@@ -213,7 +210,7 @@ def attend(
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.release.released import model_name
 
-    bundle = _serving(checkpoint)
+    bundle = load_serving(checkpoint)
     lines = attend_lines(
         bundle,
         input,
@@ -250,7 +247,7 @@ def serve(checkpoint, host="127.0.0.1", port=8000) -> None:
             f"--mode=serve needs FastAPI and uvicorn ({error}); install them with pip install "
             "'.[serve]'."
         ) from None
-    bundle = _serving(checkpoint)
+    bundle = load_serving(checkpoint)
     server.serve(LoadedModel(bundle), model_name(bundle), host, port)
 
 
@@ -270,7 +267,7 @@ def report(workdir=None, output=None) -> None:
         return
     from disan_tf.reporting.report import report as record
 
-    record(workdir, _checkpoints("report", output))
+    record(workdir, checkpoints_folder("report", output))
 
 
 def figures(
@@ -287,7 +284,7 @@ def figures(
 
     check_names(figures, checkpoint is not None)
     if checkpoint is not None:
-        _draw_model(checkpoint, input, input_format, figures, Path(output))
+        draw_model_figures(checkpoint, input, input_format, figures, Path(output))
     if checkpoint is None or workdir is not None:
         runs = find_work_directories(workdir) if workdir else []
         draw_runs(find_results(workdir), runs, Path(output), figures)
@@ -346,117 +343,3 @@ MODES = {
         benchmark,
     )
 }
-
-
-def _prepare(data, data_dir, prepared_dir, in_full: bool = False):
-    """Prepares the corpus of `config.data` and prints its counts; returns the `PreparedCorpus`.
-
-    A corpus that was prepared before takes one line, unless `in_full` asks for all counts.
-    """
-    import data_prep.prepare
-    from data_prep import bilm_files
-    from data_prep.manifest import describe_briefly, describe_counts
-    from disan_tf.elmo.official_files import read_options
-    from disan_tf.input_pipeline import PreparedCorpus
-
-    if data.get("bilm"):
-        read_options(bilm_files.find(Path(data_dir), data.bilm)[0])
-    folders = Path(data_dir), Path(prepared_dir)
-    was_prepared = data_prep.prepare.is_prepared(data, *folders)
-    corpus = PreparedCorpus(data_prep.prepare.prepare(data, *folders))
-    if was_prepared and not in_full:
-        print(f"{describe_briefly(corpus.manifest)}, prepared before in {corpus.directory}")
-    else:
-        print(
-            f"{describe_counts(corpus.manifest)}\n  in {corpus.directory}"
-            + (", prepared before" if was_prepared else "")
-        )
-    return corpus
-
-
-def _compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
-    """Returns the baseline's score beside the written predictions; [] where there is none.
-
-    Args:
-      bundle, corpus, folder, split: what `write_evaluation` was called with.
-      is_wanted: value of --baseline; None = for tables of a user's own.
-    """
-    import numpy as np
-
-    from disan_tf.input_pipeline.format import Keys
-    from disan_tf.reporting.baseline import describe_baseline, fit_baseline
-    from disan_tf.training.evaluation import scored_split
-
-    if is_wanted is None:
-        is_wanted = corpus.manifest[Keys.CORPUS] == "table"
-    if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
-        return []
-    splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
-    found = fit_baseline(corpus.vocabulary, *splits)
-    if found is None:
-        return []
-    with np.load(folder / f"{split}.npz") as written:
-        predictions = written["predictions"]
-    return [describe_baseline(found, predictions, splits[-1].labels)]
-
-
-def _initial_model(name):
-    """Returns the model of --init_from, which is loaded when a training begins."""
-    from disan_tf.runs.bundle import load_bundle
-    from disan_tf.serving.release.released import find_bundle
-    from disan_tf.training.initial_model import InitialModel
-
-    return InitialModel(name, lambda: load_bundle(find_bundle(name)))
-
-
-def _checkpoints(mode, output) -> Path:
-    """Returns the folder of results and tables: `output`, or else the repository's."""
-    if output is None and IS_INSTALLED:
-        raise UserError(f"--mode={mode} needs --output, the folder of results and tables.")
-    return Path(output or CHECKPOINTS)
-
-
-def _draw_model(checkpoint, input, input_format, names, output) -> None:
-    """Draws a model's figures for the sentences of its paper or of an input file."""
-    from disan_tf.common.files import read_json, scratch_folder
-    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable, write_examples
-    from disan_tf.serving.attention_page.attended import read_lines
-    from disan_tf.serving.attention_page.figures import DRAWINGS
-    from disan_tf.serving.inference.attend import attend as attend_lines
-    from disan_tf.serving.inference.records import text_name
-    from disan_tf.serving.release.released import model_name
-
-    bundle = _serving(checkpoint)
-    paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
-    drawn_by = f"python run.py --mode=figures --checkpoint={checkpoint}"
-    lines = "the example sentences of the papers"
-    with scratch_folder(output) as scratch:
-        if input is not None:
-            drawn_by += f" --input={Path(input).name}"
-            lines = f"the lines of {Path(input).name}"
-        else:
-            input = scratch / "examples.jsonl"
-            write_examples(input, paper, bundle.model.fields, text_name)
-        attend_lines(bundle, input, scratch / "attention", input_format)
-        step = bundle.info["scores"]["step"]
-        model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)
-        vectors = scratch / "attention" / "weight_vectors.json"
-        sources = {
-            "lines": list(read_lines(scratch / "attention")),
-            "vectors": read_json(vectors, "attend again") if vectors.exists() else {},
-        }
-        draw_model(DRAWINGS, sources, model, output, names)
-
-
-def _serving(checkpoint):
-    """Loads the bundle of a checkpoint; raises UserError for a language model."""
-    from disan_tf.runs.bundle import load_bundle
-    from disan_tf.serving.release.released import find_bundle
-
-    bundle = load_bundle(find_bundle(checkpoint))
-    if not bundle.model.signatures():
-        raise UserError(
-            f"{bundle.directory} holds a language model, which makes no predictions; --mode=export "
-            "writes its official files, which feed other models."
-        )
-    return bundle

@@ -10,6 +10,9 @@ from typing import Callable
 import tensorflow as tf
 from ml_collections import ConfigDict
 
+from data_prep.synthetic.treebank import write_treebank
+from disan_tf.cli.check_config import check_config
+from disan_tf.cli.loading import prepare_corpus
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, command, import_configs
 from disan_tf.common.tables import text_table
@@ -35,19 +38,15 @@ DEMO = "demo"  # its corpus is written below its folder
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The folders in which rows are reproduced, and the functions that prepare them.
+    """The folders in which rows are reproduced.
 
     Attributes:
       output: gets a folder for each row, and `prepared/` with the prepared corpora.
       data_dir: the raw corpora and vectors.
-      check: a function that raises UserError for a wrong config.
-      prepare: a function from `config.data`, data_dir and prepared_dir to a `PreparedCorpus`.
     """
 
     output: Path
     data_dir: Path
-    check: Callable
-    prepare: Callable
 
     def train(self, target: Target, config: ConfigDict, seeds: Sequence[str] = ()) -> Verdict:
         """Trains the seeds and folds of a row that are not finished, and judges all that are.
@@ -57,7 +56,7 @@ class Reproduction:
           config: its config.
           seeds: numbers from the command line; none = the recorded ones.
         """
-        self.check(config)
+        check_config(config)
         folder, prepare = self._folder(target), self._preparation(target)
         seeds, folds = seeds or list(map(str, target.seeds)), ["all"] if target.folds else []
         train_series(config, folder, seeds, folds, prepare, pictures=False)
@@ -85,11 +84,9 @@ class Reproduction:
         """Returns a function from `config.data` to a prepared corpus; writes the demo's corpus."""
         data_dir = self.data_dir
         if target.row.name == DEMO:
-            from data_prep.synthetic.treebank import write_treebank
-
             data_dir = self.output / "demo-data"
             write_treebank(data_dir, seed=0)
-        return lambda data: self.prepare(data, data_dir, self.output / "prepared")
+        return lambda data: prepare_corpus(data, data_dir, self.output / "prepared")
 
 
 def load_config(target: Target) -> ConfigDict:

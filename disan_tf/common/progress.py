@@ -127,7 +127,7 @@ def _ticking(bar: tqdm) -> Iterator[None]:
         thread.join()
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Prints a line to standard output, above the bars."""
     with tqdm.external_write_mode(sys.stdout):
         print(text, flush=True)

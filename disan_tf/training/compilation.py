@@ -77,7 +77,7 @@ class BucketedStep:
         results, rows = function(*arguments), len(batch[0])
         if len(arguments[1]) == rows:
             return results
-        return tf.nest.map_structure(lambda it: it[:rows] if it.shape.rank else it, results)
+        return tf.nest.map_structure(lambda y: y[:rows] if y.shape.rank else y, results)
 
     def function_of(self, batch: Sequence[tf.Tensor]) -> tuple[Callable, list]:
         """Returns the function for a batch, and its arguments: the rows, and the padded batch."""
@@ -110,11 +110,11 @@ class BucketedStep:
         """
         before = [tf.identity(variable) for variable in variables]
         batches = [[with_length(tensor, length) for tensor in batch] for length in lengths]
-        for each in batches:  # Keras' layers are not traced in several threads
-            self.function_of(each)[0].get_concrete_function()
+        for batch in batches:  # Keras' layers are not traced in several threads
+            self.function_of(batch)[0].get_concrete_function()
         bar = progress_bar("compile", "programs", len(batches))
         with bar, ThreadPoolExecutor(os.cpu_count()) as pool:
-            for _ in pool.map(lambda each: self(*each), batches):
+            for _ in pool.map(lambda batch: self(*batch), batches):
                 bar.update(1)
         for variable, value in zip(variables, before):
             variable.assign(value)

@@ -35,11 +35,11 @@ class RowSteps:
         indices, sums = sums_of_rows(grad, indices)
         key = handle.device, handle.dtype.base_dtype
         settings = (apply_state or {}).get(key) or self._fallback_apply_state(*key)
-        rows = self.step_rows(sums, *(tf.gather(each, indices) for each in tables), **settings)
+        rows = self.step_rows(sums, *(tf.gather(table, indices) for table in tables), **settings)
         return tf.group(
             *(
-                each.scatter_update(tf.IndexedSlices(new, indices))
-                for each, new in zip(tables, rows)
+                table.scatter_update(tf.IndexedSlices(new, indices))
+                for table, new in zip(tables, rows)
             )
         )
 

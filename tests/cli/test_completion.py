@@ -1,4 +1,4 @@
-"""disan_tf/cli/listings.py: completions as bash asks for them."""
+"""disan_tf/cli/help.py: completions as bash asks for them."""
 
 import subprocess
 import sys

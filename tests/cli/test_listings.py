@@ -1,4 +1,4 @@
-"""disan_tf/cli/listings.py: a line for each released model and each config."""
+"""disan_tf/cli/help.py: a line for each released model and each config."""
 
 import importlib
 import sys

@@ -9,6 +9,7 @@ import pytest
 
 from disan_tf.cli import modes
 from disan_tf.cli import reproduce as cli
+from disan_tf.cli.loading import prepare_corpus
 from disan_tf.cli.reproduce import Reproduction
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.paper_tables.table import Row, Score
@@ -54,7 +55,7 @@ def trained(tmp_path_factory):
     """A folder with data, and with a series of one seed that is the recorded result."""
     folder = tmp_path_factory.mktemp("rows")
     _write_trees(folder / "data")
-    prepare = partial(modes._prepare, data_dir=folder / "data", prepared_dir=folder / "prepared")
+    prepare = partial(prepare_corpus, data_dir=folder / "data", prepared_dir=folder / "prepared")
     train_series(_config(), folder / "recorded", ["1"], [], prepare, pictures=False)
     return folder
 
@@ -62,7 +63,7 @@ def trained(tmp_path_factory):
 @pytest.fixture
 def work(trained, tmp_path):
     """A folder for rows beside the same data."""
-    return Reproduction(tmp_path, trained / "data", modes._check, modes._prepare)
+    return Reproduction(tmp_path, trained / "data")
 
 
 @pytest.fixture(scope="module")

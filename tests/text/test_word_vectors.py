@@ -1,4 +1,4 @@
-"""data_prep/word_vectors.py: formats, words with spaces, bounded memory, bad input."""
+"""disan_tf/text/word_vectors.py: formats, words with spaces, bounded memory, bad input."""
 
 import gzip
 import tracemalloc

@@ -65,7 +65,7 @@ def bundle(tmp_path):
     directory = tmp_path / "best"
     directory.mkdir()
     (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in WORDS))
-    config = ConfigDict({"evaluate": {"batch_size": 2}})
+    config = ConfigDict({"train": {}, "evaluate": {"batch_size": 2}})
     info = {"name": "demo", "classes": CLASSES, "scores": {"step": 1500, "dev_accuracy": 0.5}}
     return Bundle(directory, config, info, _FirstWordDecides())
 

@@ -61,13 +61,13 @@ def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
     names = [_named(sentence, "_gate") for sentence in sentences]
     values = [
-        np.stack([sentence.mean(f"{name}_gate") for name in own])
-        for sentence, own in zip(sentences, names)
+        np.stack([sentence.mean(f"{name}_gate") for name in gates])
+        for sentence, gates in zip(sentences, names)
     ]
     every = np.concatenate([gate.ravel() for gate in values])
     low, high = every.min(), every.max()
-    for axes, sentence, own, gate in zip(panels, sentences, names, values):
-        labels = [f"{name} gate" for name in own]
+    for axes, sentence, gates, gate in zip(panels, sentences, names, values):
+        labels = [f"{name} gate" for name in gates]
         image = plots.heat_map(axes, gate, labels, sentence.tokens, low=low, high=high, digits=2)
         if "selected_heads" in sentence.tensors:
             _mark_selected(axes, sentence, "selected_heads", above=True)

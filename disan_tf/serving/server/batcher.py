@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Callable
 
-MOST_WAITING = 1000  # requests that wait for the model; later ones are refused
+MAX_WAITING = 1000  # requests that wait for the model; later ones are refused
 
 
 class Busy(Exception):
@@ -34,7 +34,7 @@ class Batcher:
         Raises:
           Busy: see there.
         """
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             raise Busy
         result = asyncio.get_running_loop().create_future()
         self._waiting.append((items, result))

@@ -8,18 +8,18 @@ import uvicorn
 from fastapi import FastAPI, HTTPException
 from pydantic import Field, create_model
 
-import disan_tf
 from disan_tf.common.errors import Stopped
+from disan_tf.common.installation import VERSION
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.serving.inference.model import LoadedModel
 from disan_tf.serving.server.batcher import Batcher, Busy
 
-MOST_BYTES = 1 << 20  # of a request's body
-MOST_TEXTS = 256  # of a request, and of a batch
-MOST_CHARACTERS = 10_000  # of a text
+MAX_BYTES = 1 << 20  # of a request's body
+MAX_TEXTS = 256  # of a request, and of a batch
+MAX_CHARACTERS = 10_000  # of a text
 _STOPPING = 30  # seconds that running requests have after SIGTERM
 
-Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+Text = Annotated[str, Field(max_length=MAX_CHARACTERS)]
 
 
 def make_app(model: LoadedModel, name: str) -> FastAPI:
@@ -30,16 +30,16 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
     `LoadedModel.predict`. `POST /encode` takes {"texts": [...]} and returns {"vectors": [...]};
     models that read only pairs lack it. `GET /health` names the model and its classes.
 
-    Concurrent requests are computed together. Texts of more than `MOST_CHARACTERS` and more than
-    `MOST_TEXTS` of them get the status 422, bodies of more than `MOST_BYTES` 413, and requests
+    Concurrent requests are computed together. Texts of more than `MAX_CHARACTERS` and more than
+    `MAX_TEXTS` of them get the status 422, bodies of more than `MAX_BYTES` 413, and requests
     beyond those that may wait 503.
 
     Args:
       model: the model.
       name: its name.
     """
-    predictions = Batcher(model.predict, MOST_TEXTS)
-    vectors = Batcher(lambda texts: model.encode(texts).tolist(), MOST_TEXTS)
+    predictions = Batcher(model.predict, MAX_TEXTS)
+    vectors = Batcher(lambda texts: model.encode(texts).tolist(), MAX_TEXTS)
 
     @contextlib.asynccontextmanager
     async def computing(_):
@@ -48,7 +48,7 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
         for task in running:
             task.cancel()
 
-    app = FastAPI(title=name, version=disan_tf.__version__, lifespan=computing)
+    app = FastAPI(title=name, version=VERSION, lifespan=computing)
     app.add_middleware(BodyLimit)
     one = Text if len(model.fields) == 1 else _record(model.fields)
     Predict = create_model("Predict", texts=_texts(one), top_k=(_TopK, None))
@@ -61,8 +61,8 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
     @app.post("/predict")
     async def predict(request: Predict) -> dict:
         texts = [text if isinstance(text, str) else text.model_dump() for text in request.texts]
-        found = await _wait_for(predictions(texts))
-        return {"predictions": [_first(each, request.top_k) for each in found]}
+        predicted = await _wait_for(predictions(texts))
+        return {"predictions": [_first(prediction, request.top_k) for prediction in predicted]}
 
     async def encode(request: Encode) -> dict:
         return {"vectors": await _wait_for(vectors(request.texts))}
@@ -76,7 +76,7 @@ _TopK = Optional[Annotated[int, Field(ge=1)]]
 
 
 def _texts(kind):
-    return (Annotated[list[kind], Field(min_length=1, max_length=MOST_TEXTS)], ...)
+    return (Annotated[list[kind], Field(min_length=1, max_length=MAX_TEXTS)], ...)
 
 
 def _record(fields):
@@ -100,7 +100,7 @@ def _first(prediction: dict, top_k: Optional[int]) -> dict:
 
 
 class BodyLimit:
-    """Refuses bodies of more than `MOST_BYTES` while they are read."""
+    """Refuses bodies of more than `MAX_BYTES` while they are read."""
 
     def __init__(self, app):
         self._app = app
@@ -112,8 +112,8 @@ class BodyLimit:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > MOST_BYTES:
-                raise HTTPException(413, f"A request may have {MOST_BYTES:,} bytes.")
+            if read > MAX_BYTES:
+                raise HTTPException(413, f"A request may have {MAX_BYTES:,} bytes.")
             return message
 
         await self._app(scope, receive_some, send)

@@ -16,7 +16,7 @@ import tensorflow as tf
 from disan_tf.common.files import read_json, write_json
 from disan_tf.common.installation import VERSION
 from disan_tf.common.options import count
-from disan_tf.common.progress import say, stages
+from disan_tf.common.progress import print_line, stages
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.encode import make_encoding_step
 from disan_tf.serving.transfer.classifiers import FOLDS, SEED, score_vectors
@@ -69,7 +69,7 @@ def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder:
     wanted = [(name, task) for name in encoders for task in tasks]
     scores = {name: result["scores"].setdefault(name, {}) for name in encoders}
     missing = sum(task.name not in scores[name] for name, task in wanted)
-    say(
+    print_line(
         f"{count(len(tasks), 'task')} with {count(len(encoders), 'encoder')}; "
         f"{count(missing, 'score')} to compute. {DURATION}"
     )
@@ -81,7 +81,7 @@ def transfer(bundle: Bundle, tasks: Sequence, read_vectors: ReadVectors, folder:
                 write_json(path, result)
             test = scores[name][task.name]["test"]
             metrics = ", ".join(f"{score} {value:.4f}" for score, value in test.items())
-            say(f"{name}, {task.name}: {metrics}")
+            print_line(f"{name}, {task.name}: {metrics}")
     return path
 
 

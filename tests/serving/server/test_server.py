@@ -102,12 +102,12 @@ def test_health_and_the_description(address, model):
     "body, status",
     [
         ({"texts": []}, 422),
-        ({"texts": ["a"] * (served.MOST_TEXTS + 1)}, 422),
-        ({"texts": ["a" * (served.MOST_CHARACTERS + 1)]}, 422),
+        ({"texts": ["a"] * (served.MAX_TEXTS + 1)}, 422),
+        ({"texts": ["a" * (served.MAX_CHARACTERS + 1)]}, 422),
         ({"texts": "a"}, 422),
         ({"texts": ["a"], "top_k": 0}, 422),
         (b"{", 422),
-        (b" " * (served.MOST_BYTES + 1), 413),
+        (b" " * (served.MAX_BYTES + 1), 413),
     ],
 )
 def test_other_requests_are_refused(address, body, status):
@@ -159,7 +159,7 @@ def test_a_failure_reaches_the_requests_of_its_batch_alone():
 
 
 def test_too_many_waiting_requests_are_refused(monkeypatch):
-    monkeypatch.setattr(batchers, "MOST_WAITING", 2)
+    monkeypatch.setattr(batchers, "MAX_WAITING", 2)
     *found, last = gather(Batcher(lambda items: items, 8), [1], [2], [3])
     assert found == [[1], [2]] and isinstance(last, Busy)
 

@@ -1,0 +1,133 @@
+"""What several modes load, prepare, draw or report.
+
+The functions import TensorFlow when they are called, as modes do.
+"""
+
+from pathlib import Path
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
+from disan_tf.common.progress import notify
+
+
+def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False):
+    """Prepares the corpus of `config.data` and prints its counts; returns the `PreparedCorpus`.
+
+    A corpus that was prepared before takes one line, unless `in_full` asks for all counts.
+    """
+    import data_prep.prepare
+    from data_prep import bilm_files
+    from data_prep.manifest import describe_briefly, describe_counts
+    from disan_tf.elmo.official_files import read_options
+    from disan_tf.input_pipeline import PreparedCorpus
+
+    if data.get("bilm"):
+        read_options(bilm_files.find(Path(data_dir), data.bilm)[0])
+    folders = Path(data_dir), Path(prepared_dir)
+    was_prepared = data_prep.prepare.is_prepared(data, *folders)
+    corpus = PreparedCorpus(data_prep.prepare.prepare(data, *folders))
+    if was_prepared and not in_full:
+        print(f"{describe_briefly(corpus.manifest)}, prepared before in {corpus.directory}")
+    else:
+        print(
+            f"{describe_counts(corpus.manifest)}\n  in {corpus.directory}"
+            + (", prepared before" if was_prepared else "")
+        )
+    return corpus
+
+
+def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
+    """Returns the baseline's score beside the written predictions; [] where there is none.
+
+    Args:
+      bundle, corpus, folder, split: what `write_evaluation` was called with.
+      is_wanted: value of --baseline; None = for tables of a user's own.
+    """
+    import numpy as np
+
+    from disan_tf.input_pipeline.format import Keys
+    from disan_tf.reporting.baseline import describe_baseline, fit_baseline
+    from disan_tf.training.evaluation import scored_split
+
+    if is_wanted is None:
+        is_wanted = corpus.manifest[Keys.CORPUS] == "table"
+    if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
+        return []
+    splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
+    fitted = fit_baseline(corpus.vocabulary, *splits)
+    if fitted is None:
+        return []
+    with np.load(folder / f"{split}.npz") as written:
+        predictions = written["predictions"]
+    return [describe_baseline(fitted, predictions, splits[-1].labels)]
+
+
+def initial_model(name):
+    """Returns the model of --init_from, which is loaded when a training begins."""
+    from disan_tf.runs.bundle import load_bundle
+    from disan_tf.serving.release.released import find_bundle
+    from disan_tf.training.initial_model import InitialModel
+
+    return InitialModel(name, lambda: load_bundle(find_bundle(name)))
+
+
+def checkpoints_folder(mode, output) -> Path:
+    """Returns the folder of results and tables: `output`, or else the repository's."""
+    if output is None and IS_INSTALLED:
+        raise UserError(f"--mode={mode} needs --output, the folder of results and tables.")
+    return Path(output or CHECKPOINTS)
+
+
+def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
+    """Draws a model's figures for the sentences of its paper or of an input file."""
+    from disan_tf.common.files import read_json, scratch_folder
+    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable, write_examples
+    from disan_tf.serving.attention_page.attended import read_lines
+    from disan_tf.serving.attention_page.figures import DRAWINGS
+    from disan_tf.serving.inference.attend import attend as attend_lines
+    from disan_tf.serving.inference.records import text_name
+    from disan_tf.serving.release.released import model_name
+
+    bundle = load_serving(checkpoint)
+    paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
+    drawn_by = f"python run.py --mode=figures --checkpoint={checkpoint}"
+    lines = "the example sentences of the papers"
+    with scratch_folder(output) as scratch:
+        if input is not None:
+            drawn_by += f" --input={Path(input).name}"
+            lines = f"the lines of {Path(input).name}"
+        else:
+            input = scratch / "examples.jsonl"
+            write_examples(input, paper, bundle.model.fields, text_name)
+        attend_lines(bundle, input, scratch / "attention", input_format)
+        step = bundle.info["scores"]["step"]
+        model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)
+        vectors = scratch / "attention" / "weight_vectors.json"
+        sources = {
+            "lines": list(read_lines(scratch / "attention")),
+            "vectors": read_json(vectors, "attend again") if vectors.exists() else {},
+        }
+        draw_model(DRAWINGS, sources, model, output, names)
+
+
+def load_serving(checkpoint):
+    """Loads the bundle of a checkpoint; raises UserError for a language model."""
+    from disan_tf.runs.bundle import load_bundle
+    from disan_tf.serving.release.released import find_bundle
+
+    bundle = load_bundle(find_bundle(checkpoint))
+    if not bundle.model.signatures():
+        raise UserError(
+            f"{bundle.directory} holds a language model, which makes no predictions; --mode=export "
+            "writes its official files, which feed other models."
+        )
+    return bundle
+
+
+def report_lines(lines: int, blank: int, input, treatment: str) -> None:
+    """Prints that an input had no lines, or blank ones, to standard error."""
+    name = "standard input" if input == "-" else input
+    if not lines:
+        notify(f"0 lines read from {name}; nothing was predicted or encoded.")
+    if blank:
+        notify(f"blank lines: {blank:,} of {lines:,} in {name}; they {treatment}.")

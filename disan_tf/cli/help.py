@@ -58,19 +58,18 @@ def help_text(
     lines = [
         _SUMMARY,
         f"  {command} --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]",
-        "",
         f"Modes (without --mode: {defaults['mode']}), and the flags that each needs:",
     ]
     for name, mode in modes.items():
         lines += [_entry(name, inspect.getdoc(mode).partition("\n")[0])]
         lines += [_entry("", f"needs {needs}")] if (needs := _needs(mode, defaults)) else []
-    lines += ["", "Examples:", *(f"  {command} {example}" for example in EXAMPLES)]
+    lines += ["Examples:", *(f"  {command} {example}" for example in EXAMPLES)]
     lines += ["", "Flags, by the modes that take them:"]
     for takers, group in sorted(groups.items(), key=lambda item: -len(item[0])):
         lines += ["", f"{', '.join(takers)}:"]
         lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
     lines += [
-        "--allow_module imports a model's encoder; --jit_cache keeps what XLA compiles for GPUs;",
+        "--allow_module imports an encoder; --jit_cache keeps what XLA compiles for GPUs;",
         "--debug shows logs; --helpfull, --version.",
     ]
     return "\n".join(lines)

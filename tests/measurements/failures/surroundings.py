@@ -19,11 +19,8 @@ Case = tuple[str, Callable[[], str]]  # a name, and what says "" or what is wron
 class Surroundings:
     """Runs commands where something is missing.
 
-    Args:
-      servers: two, which run at the same time.
-      folder: for output.
-      data: of `write_data`.
-      model: of `train_model`.
+    Args: two servers, which run at the same time; a folder for output; `write_data`'s folder;
+      `train_model`'s folder.
     """
 
     def __init__(self, servers: list[ForkServer], folder: Path, data: Path, model: Path):
@@ -121,13 +118,17 @@ class Surroundings:
         return "; ".join(wrong)
 
     def _two_exports(self) -> str:
-        """Both end well, and what each says it wrote is there."""
+        """Both end well, and the newer is there; it removes the older one if it began after it."""
         out = fresh(self._folder / "export")
         outcomes = self._both(*(lambda it=it: self._run("export", out, it) for it in (0, 1)))
         wrong = [it.complaint() for it in outcomes if it.complaint()]
-        named = [line for it in outcomes for line in it.stdout.splitlines() if str(out) in line]
-        wrong += [f"{line} is missing" for line in named if not Path(line).is_dir()]
-        return "; ".join(wrong or ([] if len(named) == 4 else [f"{len(named)} paths, not 4"]))
+        named = [
+            Path(line) for it in outcomes for line in it.stdout.splitlines() if str(out) in line
+        ]
+        newer = [path for path in named if path.name == max(path.name for path in named)]
+        wrong += [f"{path} is missing" for path in newer if not path.is_dir()]
+        numbers = len(newer), len(named)
+        return "; ".join(wrong or ([] if numbers == (2, 4) else [f"{numbers} paths, not 2 of 4"]))
 
     def _unlocked(self, number: int) -> str:
         """A training goes on after a warning."""

@@ -46,10 +46,10 @@ def test_the_calibration_error_is_the_gap_of_confidence_and_accuracy():
 def test_a_training_folds_the_temperature_into_the_saved_model_once(tmp_path, capsys):
     config = tiny_config(steps=4, evaluate_every=4)
     corpus = corpus_of(config, tmp_path / "data")
-    experiment.train(config, corpus, tmp_path / "plain", pictures=False)
+    experiment.train(config, lambda: corpus, tmp_path / "plain", pictures=False)
     config.task.calibrate = True
     for _ in range(2):
-        experiment.train(config, corpus, tmp_path / "run", pictures=False)
+        experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
     printed = capsys.readouterr().out
     plain, bundle = (load_bundle(tmp_path / name / "best") for name in ("plain", "run"))
     temperature = bundle.info["scores"]["temperature"]

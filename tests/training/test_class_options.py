@@ -62,7 +62,7 @@ def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
     trainer = Trainer(config, corpus, tmp_path / "run")
     counts = np.bincount(corpus.split("train").labels)
     np.testing.assert_allclose(trainer.model.class_weights, counts.mean() / counts, rtol=1e-6)
-    scores = trainer.scores.of_dev()
+    scores = trainer.scores.score_dev()
     predictions = trainer.scores.dev_outputs.argmax(axis=1)
     labels = corpus.split("dev").labels
     assert scores["macro_f1"] == pytest.approx(f1_score(labels, predictions, average="macro"))

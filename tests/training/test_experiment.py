@@ -104,7 +104,7 @@ def test_a_training_counts_in_epochs(tmp_path, capsys):
     config = with_few_operations(tiny_config(steps=0, evaluate_every=0, examples=70))
     config.train.epochs = 2
     corpus = corpus_of(config, tmp_path / "corpus")
-    summary = experiment.train(config, corpus, tmp_path / "run", pictures=False)
+    summary = experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
     assert (summary["step"], summary["epoch"]) == (10, 2.0)  # 70 examples in batches of 16
     assert summary["best_epoch"] in (1.0, 2.0)
     printed = capsys.readouterr().out

@@ -106,7 +106,8 @@ def test_every_member_is_a_work_directory_with_its_scores(finished):
         config = json.loads((folder / "config.json").read_text())
         assert (config["seed"], config["data"]["fold"]) == (2, fold)
         scored = {path.name for path in (folder / "evaluation").iterdir()}
-        assert scored == {"dev.json", "dev.npz", "test.json", "test.npz"}
+        endings = (".json", ".npz", "_confusion.csv")
+        assert scored == {f"{split}{end}" for split in ("dev", "test") for end in endings}
         assert load_bundle(folder / "best").config.data.seed == 2
 
 

@@ -150,6 +150,7 @@ def test_the_manifest_records_what_the_model_and_the_user_need(data_dir, prepare
     }
     assert manifest["vectors"] == {
         "file": "glove/tiny.txt",
+        "without": {"cold": 1, "fine": 1, "this": 1},
         "rows": 4,
         "training_words_found": 2,
         "training_tokens_covered": 0.5,

@@ -66,7 +66,7 @@ def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
     predictions = trainer.scores.dev_outputs.argmax(axis=1)
     labels = corpus.split("dev").labels
     assert scores["macro_f1"] == pytest.approx(f1_score(labels, predictions, average="macro"))
-    trainer.scores.of_dev = lambda: dev.pop(0)
+    trainer.scores.score_dev = lambda: dev.pop(0)
     dev = [
         {"loss": 1.0, "accuracy": 0.9, "macro_f1": 0.5},
         {"loss": 1.0, "accuracy": 0.4, "macro_f1": 0.6},

@@ -111,11 +111,11 @@ def test_a_training_counts_in_epochs(tmp_path, capsys):
     assert "step 5 of 10, epoch 1.0: " in printed and "step 10 of 10, epoch 2.0: " in printed
     bundle = load_bundle(tmp_path / "run/best")
     for split in ("dev", "test"):
-        assert not is_finished(tmp_path / "run", config)
+        assert not is_finished(tmp_path / "run", config.train)
         write_evaluation(tmp_path / "run/evaluation", bundle, corpus, split)
-    assert is_finished(tmp_path / "run", config)
+    assert is_finished(tmp_path / "run", config.train)
     config.train.epochs = 3
-    assert not is_finished(tmp_path / "run", config)
+    assert not is_finished(tmp_path / "run", config.train)
 
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):

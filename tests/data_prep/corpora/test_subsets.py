@@ -204,9 +204,8 @@ def test_a_subset_of_the_package_has_the_pairs_of_its_name(name, tmp_path):
 
 
 def test_no_other_subset_is_in_the_package():
-    assert {path.name for path in subsets.PACKAGED.iterdir()} == {
-        f"{name}.digests" for name in PACKAGED
-    }
+    found = {path.name for path in subsets.PACKAGED.iterdir()}
+    assert found == {"glove_840B_4180.words", *(f"{name}.digests" for name in PACKAGED)}
 
 
 def test_the_real_training_pairs_are_those_of_the_package(real_data, tmp_path):

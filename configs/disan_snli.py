@@ -12,12 +12,12 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
   multi_head          multi-head attention with source2token self-attention, 84.17 %
   bi_lstm             Bi-LSTM with source2token self-attention, 84.98 %
   without_directions  DiSAN without directions, 84.66 %
-  official            the authors' code where it contradicts good sense: the empty strings that its
-                      splitting of words leaves stay tokens; all words of the vector file are known
+  official            as the authors' code: the empty strings that its splitting of words leaves
+                      are tokens, and all words of the vector file are known
   elmo                ELMo vectors in place of GloVe's; its cache takes 6 KB a token
   glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
-  glove_100d_padded   the same, and 200 numbers from U(-.05, .05) beside them, which are trained,
-                      for additive and source2token, which are only as wide as the vectors
+  glove_100d_padded   glove_100d, with 200 trained numbers from U(-.05, .05) for each word; for
+                      additive and source2token, which are only as wide as the vectors
   recorded            the settings of our recorded result
   tiny                seconds on a CPU, for tests
 """
@@ -36,7 +36,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = True  # authors' code: also at hyphens, slashes and quotes
     config.data.empty_tokens = False  # authors' code only: keeps empty strings beside quotes
     config.data.length_percentile = 0.97  # authors' code: drops the longest training pairs
-    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
+    config.data.subset = ""  # a subset of the training pairs; data_prep/DATA.md
     config.train.window = 500  # an epoch has 8,300 batches
     config.train.steps = 400_000  # authors' code
     config.train.evaluate_every = 2000  # authors' code: 500, and in the last 100,000 steps alone

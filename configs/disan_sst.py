@@ -19,8 +19,8 @@ Variants (`--config=configs/disan_sst.py:official`), with the paper's test accur
   binary              two classes, neutral phrases dropped
   sentence            trained on whole sentences only
   glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
-  glove_100d_padded   the same, and 200 numbers from U(-.05, .05) beside them, which are trained,
-                      for additive and source2token, which are only as wide as the vectors
+  glove_100d_padded   glove_100d, with 200 trained numbers from U(-.05, .05) for each word; for
+                      additive and source2token, which are only as wide as the vectors
   recorded            the settings of our recorded results (`binary,recorded` for two classes)
   tiny                seconds on a CPU, for tests
 """

@@ -26,7 +26,7 @@ Settings that the paper leaves open, or that differ here:
   Batch normalisation: its averages are computed on 100 training batches without dropout before dev
     is scored (`train.batch_norm_batches`), and saved with the model. Moving averages (0) see words
     with dropout, whose maxima are larger, and cost one Cs 2.6 points on dev; see
-    configs/README.md.
+    checkpoints/FINDINGS.md.
   Bottleneck: none; it is optional (`:bottleneck`).
   L2: half of 1e-6 times the squares of all matrices. The paper's is on all parameters (Sec. 4.1),
     presumably PyTorch's weight decay, which also shrinks biases and word vectors: under RMSProp it
@@ -60,7 +60,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = False
     config.data.empty_tokens = False
     config.data.length_percentile = 1.0  # no pair is left out
-    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
+    config.data.subset = ""  # a subset of the training pairs; data_prep/DATA.md
     config.train.batch_size = 64  # Sec. 4.1
     config.train.steps = 51_504  # Sec. 4.1: 6 epochs
     config.train.evaluate_every = 8584  # an epoch

@@ -18,7 +18,7 @@ Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`
 Variants (`--config=configs/dsa_snli.py:multiple`):
   single          the default: one attention of 600 units, 1,808,553 parameters
   multiple        eight of 300 units, 6,733,581 parameters
-  self_attention  static attention in its place, 2,169,753 parameters
+  self_attention  static attention instead of dynamic attention, 2,169,753 parameters
   paper_count     the first convolution as wide as its tower, in place of 1 as the text says;
                   `paper_count`, `multiple,paper_count` and `self_attention,paper_count` have the
                   paper's parameter counts, 2,078,553, 7,003,581 and 2,439,753
@@ -43,7 +43,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = False
     config.data.empty_tokens = False
     config.data.length_percentile = 1.0  # no pair is left out
-    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
+    config.data.subset = ""  # a subset of the training pairs; data_prep/DATA.md
     config.data.oov = "narrow_uniform"  # App. A: U(-0.005, 0.005)
     config.task.pair_features = "absolute"  # Sec. 4.1
     config.train.batch_size = 256  # App. A

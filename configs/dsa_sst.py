@@ -18,7 +18,7 @@ Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`
 Variants (`--config=configs/dsa_sst.py:binary`), with the paper's test accuracy, two classes and
 five:
   single                  the default, 88.5 %, 50.6 %
-  self_attention          static attention in its place, 88.3 %, 50.6 %
+  self_attention          static attention instead of dynamic attention, 88.3 %, 50.6 %
   bi_lstm                 the last states of a Bi-LSTM, 87.5 %, 49.5 %
   bi_lstm_self_attention  static attention on a Bi-LSTM, 88.2 %, 50.4 %
   cnn_non_static          Kim's CNN, with trainable word vectors, 87.2 %, 48.0 %

@@ -26,9 +26,9 @@ token; `--config.embedding.cached=False` computes them in every step instead.
 
 Variants (`--config=configs/elmo_disan_sst.py:glove`):
   glove           DiSAN on GloVe 6B, the paper's other row, with the same dropout
-  random          the same with random vectors, which are trained
+  random          as glove, with random vectors, which are trained
   small_bilm      a biLM of configs/bilm.py:small in place of the official one
-  both            the same, with trainable GloVe vectors beside it
+  both            as small_bilm, with trainable GloVe vectors beside it
   dropout_rate    the dropout rate as printed
   cut_phrases     phrases take their vectors from the sentence around them
   trainable_bilm  the biLM is trained too
@@ -60,7 +60,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.learning_rate = 0.5  # Sec. III-B
     config.train.dropout = 0.3  # Sec. III-B, see above
     config.train.l2 = 1e-4
-    config.train.steps = 40_000  # 8 epochs of all nodes; Fig. 6: accuracy falls later
+    config.train.steps = 40_000  # Fig. 6: accuracy falls later
     config.train.evaluate_every = 1000
     config.evaluate.splits = ("test",)  # Fig. 6
     return apply_variant(config, variant, VARIANTS)

@@ -15,7 +15,7 @@ Variants (`--config=configs/resan_snli.py:official`), with the paper's test accu
   without_soft_attention         source2token on the selected words, 83.4 %
   without_attention              source2token on all words, 83.1 %
   iterative                      tokens are chosen one after another, 86.2 %
-  paper_reward                   the reward of Eq. 17 in place of the authors' code's
+  paper_reward                   the reward of Eq. 17; the others have that of the authors' code
   bi_lstm, bi_gru                85.0 %, 84.9 %
   multi_window_cnn               83.2 %
   hierarchical_cnn               83.9 %
@@ -40,7 +40,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.split_words = True
     config.data.empty_tokens = False
     config.data.length_percentile = 0.97
-    config.data.subset = ""  # a subset of the training pairs; data_prep/README.md
+    config.data.subset = ""  # a subset of the training pairs; data_prep/DATA.md
     config.task.highway = True  # authors' code; the paper's parameter count includes it
     config.train.dropout = 0.35  # authors' code: keep probability 0.65; Sec. 4: 0.65 to 0.8
     config.train.window = 250  # an epoch has 4,200 batches

@@ -1,4 +1,4 @@
-"""Functions of several modes: they load, prepare, draw or report."""
+"""Functions of several modes: they load, prepare, draw or report.
 
 The functions import TensorFlow when they are called, as modes do.
 """

@@ -136,7 +136,7 @@ class TrainingLoop:
             (method.evaluation_step, self.dev, evaluation),
         ):
             if isinstance(step, BucketedStep):
-                variables = variables or [*self.model.variables, *method.optimizer.variables()]
+                variables = variables or [*self.model.variables, *_slots(method)]
                 batch = next(iter(make_dataset(split, batches[:1])))
                 tensors = [batch[name] for name in (*self.model.reads, "label")]
                 step.prepare(tensors, padded_lengths(split.lengths, batches), variables)
@@ -263,3 +263,10 @@ def plan_of(split: Split, seed: int, train) -> BatchPlan:
     """Plans the batches of a training; `train` is `config.train`."""
     sizes = train.batch_size, train.window
     return BatchPlan(split.field_lengths, *sizes, seed, train.batch_tokens, train.examples)
+
+
+def _slots(method) -> list[tf.Variable]:
+    """Returns the variables of all optimizers of a training method."""
+    kind = tf.keras.optimizers.legacy.Optimizer
+    optimizers = [saved for saved in method.saved.values() if isinstance(saved, kind)]
+    return [variable for optimizer in optimizers for variable in optimizer.variables()]

@@ -278,6 +278,14 @@ def test_compiling_ahead_leaves_the_variables_and_has_every_length(tmp_path):
     assert any((variable.numpy() != value).any() for variable, value in zip(variables, before))
 
 
+def test_a_training_by_policy_gradient_compiles_its_evaluation_ahead(tmp_path):
+    config, corpus = _resan()(tmp_path)
+    config.train.steps, config.evaluate.samples = 8, 1
+    trainer, _ = _trainer_and_batch(config, corpus, tmp_path / "run", True)
+    trainer._compile_ahead()
+    assert trainer.method.evaluation_step.compiled
+
+
 @pytest.mark.parametrize(
     "choice, on_gpu, changes, expected",
     [

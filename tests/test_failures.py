@@ -4,6 +4,7 @@ import errno
 import os
 import random
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -13,7 +14,7 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf.common.errors import UserError
 from disan_tf.encoders import custom
 from disan_tf.models import factory
-from tests.measurements.failures import edits, loaded_models
+from tests.measurements.failures import commands, edits, loaded_models
 from tests.measurements.failures.commands import ForkServer, Outcome, build_library
 from tests.measurements.failures.kills import Breaker
 from tests.measurements.failures.mutated_files import (
@@ -89,6 +90,25 @@ def test_a_trace_tells_what_a_loss_of_power_leaves(server, tmp_path):
             left = snapshot(out, hidden=False)
             assert left.items() <= whole.items()
     assert left == whole
+
+
+@pytest.mark.parametrize(
+    ("code", "limit", "status"),
+    [
+        ("import time; time.sleep(60)", 1, None),
+        ("while True: pass", 1, None),
+        (
+            "import time\nwhile time.process_time() < 1.7: time.sleep(.05); sum(range(5_000_000))",
+            2,
+            0,
+        ),
+    ],
+)
+def test_a_command_hangs_that_uses_no_processor_or_too_much(monkeypatch, code, limit, status):
+    monkeypatch.setattr(commands, "LIMIT", limit)
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    assert commands._wait(process.pid, commands.Request([])) == status
+    process.wait()  # it has ended, of which Popen knows nothing
 
 
 def test_a_file_system_without_locks_stops_no_prediction(server, bundle):

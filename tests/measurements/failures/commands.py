@@ -17,12 +17,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Optional
 
 ROOT = Path(__file__).resolve().parents[3]
-LIMIT = 300  # seconds, after which a command hangs
+LIMIT = 300  # a command hangs after so many seconds of a processor, or without one of these
 
 
 @dataclass
@@ -74,7 +75,7 @@ class Outcome:
     def complaint(self, statuses=(0,)) -> Optional[str]:
         """What a user should not have seen, or None."""
         if self.status is None:
-            return f"hangs for {LIMIT} s"
+            return f"hangs: {LIMIT} s of a processor, or none in {LIMIT} s"
         if self.status not in statuses or "Traceback" in self.stderr:
             return f"status {self.status}: {self.stderr[-600:] or self.stdout[-300:]}"
         sentences = [line for line in self.stderr.splitlines() if line.startswith("run.py: ")]
@@ -158,13 +159,21 @@ def _import() -> None:
 
 def _wait(process: int, request: Request) -> Optional[int]:
     """The status of a fork, None where it hangs, after the signal that was asked for."""
-    hung = []
+    hung, is_over, timers = [], threading.Event(), []
 
-    def give_up():
-        hung.append(process)
-        os.kill(process, signal.SIGKILL)
+    def watch():
+        begun, used = time.monotonic(), 0.0
+        while not is_over.wait(1):
+            now = _processor_seconds(process)
+            if now >= used + 1:
+                begun, used = time.monotonic(), now
+            if used > LIMIT or time.monotonic() > begun + LIMIT:
+                hung.append(process)
+                os.kill(process, signal.SIGKILL)
+                return
 
-    timers = [threading.Timer(LIMIT, give_up)]
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     if request.after:
         timers.append(threading.Timer(request.after, os.kill, (process, request.signal)))
     for timer in timers:
@@ -176,11 +185,23 @@ def _wait(process: int, request: Request) -> Optional[int]:
         os.kill(process, signal.SIGCONT)
         status = os.waitpid(process, 0)[1]
     status = os.waitstatus_to_exitcode(status)
+    is_over.set()
+    watcher.join()
     for timer in timers:
         timer.cancel()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)  # compilers, for instance
     return None if hung else status
+
+
+def _processor_seconds(process: int) -> float:
+    """Those of a process and of its children that have ended; 0 if it has ended itself."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return 0.0
+    ticks = text.rpartition(")")[2].split()[11:15]  # utime, stime, cutime, cstime
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _become(request: Request, library: str, paths: list) -> None:

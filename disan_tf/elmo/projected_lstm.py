@@ -8,9 +8,8 @@ from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.keras_layer import UNCAST
 from disan_tf.layers.linear import project, weight_decay
-from disan_tf.layers.recurrent import FORGET_BIAS
 from disan_tf.layers.serialization import serializable
-from disan_tf.ops.recurrence import scan_tokens
+from disan_tf.ops.recurrence import FORGET_BIAS, scan_tokens
 from disan_tf.ops.xla import ensure_shape
 
 States = tuple[tf.Tensor, tf.Tensor]

@@ -8,9 +8,16 @@ from disan_tf.layers.linear import project
 from disan_tf.layers.masks import token_mask
 from disan_tf.layers.packing import scatter_tokens
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.devices import is_on_gpu
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
-from disan_tf.ops.recurrence import recurrence, scan_tokens
+from disan_tf.ops.recurrence import (
+    looped_recurrence,
+    lstm_cell,
+    recurrence,
+    rnn_cell,
+    scan_tokens,
+)
 from disan_tf.ops.xla import ensure_shape
 
 
@@ -140,7 +147,11 @@ class Recurrent(BaseLayer):
             new = self.step(old, product, *kernels)
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
-        *_, h = scan_tokens(advance, steps, (zeros,) * self.states, backward)
+        if self.cell and is_on_gpu():
+            options = {"cell": self.cell, "backward": backward}
+            h = looped_recurrence(*steps, *kernels, **options)
+        else:
+            *_, h = scan_tokens(advance, steps, (zeros,) * self.states, backward)
         h = tf.cast(tf.transpose(h, [1, 0, 2])[:, :length], dtype)
         return tf.where(mask[:, :, None], h, tf.zeros([], dtype))
 
@@ -172,11 +183,7 @@ class BasicRNN(Recurrent):
         super().build(input_shape)
 
     def step(self, states, product, kernel):
-        (h,) = states
-        return (tf.tanh(product + tf.matmul(h, kernel)),)
-
-
-FORGET_BIAS = 1.0  # added at run time, as in BasicLSTMCell: b itself is initialised to 0
+        return rnn_cell(states, product + tf.matmul(states[-1], kernel))
 
 
 @serializable
@@ -208,10 +215,7 @@ class BasicLSTM(Recurrent):
         super().build(input_shape)
 
     def step(self, states, product, kernel):
-        c, h = states
-        i, j, f, o = tf.split(product + tf.matmul(h, kernel), 4, axis=-1)
-        c = tf.sigmoid(f + FORGET_BIAS) * c + tf.sigmoid(i) * tf.tanh(j)
-        return c, tf.sigmoid(o) * tf.tanh(c)
+        return lstm_cell(states, product + tf.matmul(states[-1], kernel))
 
 
 @serializable

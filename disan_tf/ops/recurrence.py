@@ -1,6 +1,7 @@
-"""Loops over tokens, and a recurrent layer as one native operation for all steps of a batch.
+"""Loops over tokens, and recurrent layers as one native operation, or as two short loops.
 
-The operation has a native form alone; the portable form is the loop of `disan_tf.layers.recurrent`.
+`recurrence` is native, `looped_recurrence` is for GPUs; the portable form is the loop of
+`disan_tf.layers.recurrent`, through which TensorFlow differentiates.
 """
 
 from typing import Callable
@@ -49,6 +50,100 @@ def recurrence(
         product, bias, mask, kernel, cell=cell, backward=backward
     )
     return tf.cast(h, dtype)
+
+
+FORGET_BIAS = 1.0  # added at run time, as in BasicLSTMCell: b itself is initialised to 0
+
+
+def lstm_cell(states: tuple, gates: tf.Tensor) -> tuple:
+    """c_t = sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j), h_t = sigmoid(o) * tanh(c_t).
+
+    Args:
+      states: c, h before the token, <float32>[batch, units].
+      gates: [i; j; f; o], <float32>[batch, 4 * units].
+
+    Returns:
+      c, h after it.
+    """
+    i, j, f, o = tf.split(gates, 4, axis=-1)
+    c = tf.sigmoid(f + FORGET_BIAS) * states[0] + tf.sigmoid(i) * tf.tanh(j)
+    return c, tf.sigmoid(o) * tf.tanh(c)
+
+
+def rnn_cell(states: tuple, gates: tf.Tensor) -> tuple:
+    """h_t = tanh(gates), of <float32>[batch, units]; h before the token has no other effect."""
+    return (tf.tanh(gates),)
+
+
+CELLS = {"lstm": lstm_cell, "rnn": rnn_cell}  # elementwise, from the states and the products
+
+
+def looped_recurrence(
+    product: tf.Tensor, real: tf.Tensor, kernel: tf.Tensor, *, cell: str, backward: bool
+) -> tf.Tensor:
+    """Computes the states h in two loops with one product a token each: forward, and its gradient.
+
+    The gradient computes the gates of all tokens in one product from the saved states, and the
+    kernel's gradient in another, so that its loop has only the product that leads to h_(t-1).
+    TensorFlow's gradient of a loop has three products a token and saves each intermediate result.
+
+    Args:
+      product: W x_t + b, <float32>[length, batch, gates * units].
+      real: <bool>[length, batch, 1]; where False, the states stay.
+      kernel: <float32>[units, gates * units], which multiplies h_(t-1).
+      cell: a key of `CELLS`.
+      backward: whether the last token is read first.
+
+    Returns:
+      h, <float32>[length, batch, units].
+    """
+    compute = CELLS[cell]
+    units, gates = kernel.shape
+    zeros = tf.zeros([tf.shape(product)[1], units])
+    first = (zeros,) * (2 if cell == "lstm" else 1)
+
+    @tf.custom_gradient
+    def all_states(product, kernel):
+        def advance(old, token):
+            product, real = token
+            new = compute(old, product + tf.matmul(old[-1], kernel))
+            return tuple(tf.where(real, *pair) for pair in zip(new, old))
+
+        states = scan_tokens(advance, (product, real), first, backward)
+
+        def gradient(upstream):
+            before = [_shift(state, backward) for state in states]
+            sums = product + tf.tensordot(before[-1], kernel, 1)
+
+            def retreat(later, token):
+                """Returns the gradients of the states before a token, and of its gates."""
+                sums, real, upstream, *old = token
+                of_new = [*later[:-2], later[-2] + upstream]
+                with tf.GradientTape() as tape:
+                    tape.watch([sums, *old])
+                    new = compute(old, sums)
+                options = {"output_gradients": of_new, "unconnected_gradients": "zero"}
+                of_sums, *of_old = tape.gradient(new, [sums, *old], **options)
+                of_sums = tf.where(real, of_sums, 0.0)
+                of_old = [tf.where(real, *pair) for pair in zip(of_old, of_new)]
+                of_old[-1] += tf.matmul(of_sums, kernel, transpose_b=True)
+                return (*of_old, of_sums)
+
+            steps = sums, real, upstream, *before
+            last = *first, tf.zeros_like(sums[0])
+            *_, of_sums = scan_tokens(retreat, steps, last, not backward)
+            h, rows = tf.reshape(before[-1], [-1, units]), tf.reshape(of_sums, [-1, gates])
+            return of_sums, tf.matmul(h, rows, transpose_a=True)
+
+        return states[-1], gradient
+
+    return all_states(product, kernel)
+
+
+def _shift(states: tf.Tensor, backward: bool) -> tf.Tensor:
+    """Returns the states before each token from those after it, [length, ...]."""
+    first = tf.zeros_like(states[:1])
+    return tf.concat([states[1:], first] if backward else [first, states[:-1]], axis=0)
 
 
 def scan_tokens(advance: Callable, tokens: tuple, first: tuple, backward: bool) -> tuple:

@@ -1,4 +1,4 @@
-"""Recurrent layers as one native operation against the portable loop, and wrong arguments."""
+"""Recurrent layers as one native operation, and as loops for GPUs, against the portable loop."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from disan_tf.layers import BasicLSTM
 from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.recurrent import BasicRNN
 from disan_tf.ops import portable
+from disan_tf.ops.devices import target
 from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence
 from tests.support.ops.backends import needs_native
@@ -38,11 +39,14 @@ def test_values_and_gradients_are_those_of_the_loop(kind, batch, length, units, 
     layer.build(x.shape)
     for weight in layer.weights:  # the bias begins with 0
         weight.assign(generator.normal(size=weight.shape, scale=0.1))
-    actual = _results(layer, x, mask, upstream)
+    native = _results(layer, x, mask, upstream)
     with portable():
         expected = _results(layer, x, mask, upstream)
-    for ours, theirs in zip(actual, expected):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+        with target("GPU"):
+            looped = _results(layer, x, mask, upstream)
+    for actual in (native, looped):
+        for ours, theirs in zip(actual, expected):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("batch, length", [(0, 3), (2, 0)])

@@ -5,10 +5,10 @@ edition lacks some of the pairs; the papers use SemEval's edition. The later rel
 a column of the splits, is read where SemEval's three files are absent.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Callable, Optional, TypeVar
+from typing import Optional
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, restore
@@ -17,7 +17,6 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.options import join_choices
 from disan_tf.text.tables import check_name, read_rows
 
-T = TypeVar("T")
 FILES = {
     "train": "sick/SICK_train.txt",
     "dev": "sick/SICK_trial.txt",
@@ -34,8 +33,6 @@ OTHER_EDITION = (
 )
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score")
 CLASSES = ("1", "2", "3", "4", "5")
-JUDGMENT, LATER_JUDGMENT = "entailment_judgment", "entailment_label"
-JUDGMENTS = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 RESTORE = restore("sick")
 
 
@@ -79,18 +76,6 @@ def read(data_dir: Path, options) -> Corpus:
     return corpus
 
 
-def read_judgments(data_dir: Path) -> dict[str, list[int]]:
-    """Reads the judgments: split -> for each pair, in order, an index of `JUDGMENTS`.
-
-    Raises:
-      UserError: see `read`.
-    """
-    return {
-        split: list(_rows(path, split, COLUMNS, _judgment))
-        for split, path in _find(data_dir).items()
-    }
-
-
 def _find(data_dir: Path) -> dict[str, Path]:
     """Finds the files of the splits, which are one file in the later release."""
     data_dir = Path(data_dir)
@@ -100,23 +85,21 @@ def _find(data_dir: Path) -> dict[str, Path]:
     return find(data_dir, "SICK", FILES)
 
 
-def _rows(
-    path: Path, split: str, columns: Sequence[str], convert: Callable[[dict], T]
-) -> Iterator[T]:
-    """Yields `convert(row)` for every row of a split."""
+def _rows(path: Path, split: str) -> Iterator[tuple[str, str, str, float]]:
+    """Yields the pair_ID, the sentences and the score of every row of a split."""
     is_later = path.name == Path(LATER_FILE).name
 
-    def convert_split(row: dict) -> Optional[tuple[T]]:
+    def convert_split(row: dict) -> Optional[tuple[tuple[str, str, str, float]]]:
         if is_later and row[SPLIT] not in SETS.values():
             raise ValueError(f"{SPLIT} {row[SPLIT][:40]!r} is not {join_choices(SETS.values())}")
-        return None if is_later and row[SPLIT] != SETS[split] else (convert(row),)
+        return None if is_later and row[SPLIT] != SETS[split] else (_convert(row),)
 
-    names = dict.fromkeys([*columns, SPLIT] if is_later else columns, "")
+    names = dict.fromkeys([*COLUMNS, SPLIT] if is_later else COLUMNS, "")
     return chain.from_iterable(filter(None, read_rows(path, names, convert_split, RESTORE)))
 
 
 def _read_split(path: Path, split: str, tokenizer: SentenceTokenizer) -> list[Example]:
-    rows = list(_rows(path, split, COLUMNS, _convert))
+    rows = list(_rows(path, split))
     if not rows:
         raise UserError(f"{path} holds no pair of the {split} split; {RESTORE}.")
     names, first, second, scores = zip(*rows)
@@ -135,12 +118,3 @@ def _convert(row: dict) -> tuple[str, str, str, float]:
     if not 1 <= score <= 5:
         raise ValueError(f"relatedness_score {value} is not between 1 and 5")
     return name, first, second, score
-
-
-def _judgment(row: dict) -> int:
-    name = JUDGMENT if JUDGMENT in row else LATER_JUDGMENT
-    if name not in row:
-        raise ValueError(f"the column {JUDGMENT} is missing")
-    if row[name] not in JUDGMENTS:
-        raise ValueError(f"{name} {row[name][:40]!r} is not {join_choices(JUDGMENTS)}")
-    return JUDGMENTS.index(row[name])

@@ -31,7 +31,6 @@ OF_ALL_MODES = ("mode", "debug", "allow_module", "jit_cache")
 _AFTER_A_STOP = {  # mode -> what the same command does after Control-C; the others begin again
     "train": "resumes at the last checkpoint",
     "reproduce": "resumes at the last checkpoint",
-    "transfer": "resumes with the unfinished task",
 }
 config_flags.DEFINE_config_file(
     "config", None, "Config file, or name of a released config; `:variant` may follow."
@@ -98,7 +97,6 @@ flags.DEFINE_integer(
     "max_tokens", None, "Truncate sentences to this many tokens (default: no limit)."
 )
 flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")
-flags.DEFINE_list("tasks", [], "Transfer tasks, such as cr,sick_relatedness (default: all).")
 flags.DEFINE_list("figures", [], "Figures to draw, such as disan_figure_6 (default: all).")
 flags.DEFINE_list("benchmark_parts", [], "Benchmarks to run: core, step, epoch, encoders, memory.")
 flags.DEFINE_integer("repetitions", 9, "Number of timings of each function.")

@@ -71,10 +71,10 @@ def initial_model(name):
     return InitialModel(name, lambda: load_bundle(find_bundle(name)))
 
 
-def checkpoints_folder(mode, output) -> Path:
+def checkpoints_folder(output) -> Path:
     """Returns the folder of results and tables: `output`, or else the repository's."""
     if output is None and IS_INSTALLED:
-        raise UserError(f"--mode={mode} needs --output, the folder of results and tables.")
+        raise UserError("--mode=report needs --output, the folder of results and tables.")
     return Path(output or CHECKPOINTS)
 
 

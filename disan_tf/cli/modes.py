@@ -185,23 +185,6 @@ def encode(
     report_lines(vectors, blank, input, "have vectors of zeros")
 
 
-def transfer(checkpoint, data_dir, tasks=(), output=None) -> None:
-    """Scores a model's sentence vectors on SentEval's transfer tasks."""
-    from data_prep import transfer_tasks
-    from disan_tf.serving.transfer.main import transfer as score
-
-    folder = checkpoints_folder("transfer", output) / "results" / "transfer"
-    bundle, data_dir = load_serving(checkpoint), Path(data_dir)
-    print(
-        score(
-            bundle,
-            transfer_tasks.read_tasks(data_dir, tasks),
-            lambda words: transfer_tasks.read_vectors(data_dir, bundle.config.data, words),
-            folder,
-        )
-    )
-
-
 def attend(
     checkpoint, input, output, input_format=None, text_column=(), input_encoding="utf-8"
 ) -> None:
@@ -267,7 +250,7 @@ def report(workdir=None, output=None) -> None:
         return
     from disan_tf.reporting.report import report as record
 
-    record(workdir, checkpoints_folder("report", output))
+    record(workdir, checkpoints_folder(output))
 
 
 def figures(
@@ -330,7 +313,6 @@ MODES = {
         reproduce,
         predict,
         encode,
-        transfer,
         attend,
         export,
         serve,

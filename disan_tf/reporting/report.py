@@ -4,8 +4,8 @@
     <output>/predictions/<name>.npz   its models' predictions for the test examples
     <output>/deviations.md            settings in which the runs differ from the papers
     <output>/tables/                  the papers' tables with our runs beside, see `paper_tables`,
-                                      all runs, all benchmarks, the results of
-                                      `--mode=transfer`, and models that began with a trained one
+                                      all runs, all benchmarks, and models that began with a
+                                      trained one
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts, see `claims`
     <output>/figures/                 a picture for each table, see `figures.table_curves`, and
                                       the papers' figures of recorded results
@@ -31,8 +31,8 @@ from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.claims.ledger import assess_claims, read_records, render_claims
 from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
+from disan_tf.reporting.fine_tuning import FINE_TUNING, fine_tuning_tables
 from disan_tf.reporting.front_page import update_pages
-from disan_tf.reporting.other_tables import FINE_TUNING, fine_tuning_tables, transfer_tables
 from disan_tf.reporting.paper_tables.all_tables import paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.result_files import (
@@ -68,7 +68,6 @@ def report(runs: Optional[Path], output: Path) -> None:
     draw_results(results, output / "figures")
     tables = {
         **render_tables(results, predictions, read_speeds(output / "benchmarks")),
-        **transfer_tables(output / "results"),
         **fine_tuning_tables(output),
         **results_table(results),
         **benchmark_tables(output / "benchmarks"),

@@ -9,7 +9,7 @@ import pytest
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.all_runs import results_table
 from disan_tf.reporting.benchmark_tables import benchmark_tables
-from disan_tf.reporting.other_tables import fine_tuning_tables, transfer_tables
+from disan_tf.reporting.fine_tuning import fine_tuning_tables
 from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
 from disan_tf.reporting.paper_tables.rendering import render_tables
 from disan_tf.reporting.report import summarise
@@ -345,7 +345,6 @@ def test_the_tables_of_the_repository_are_those_of_its_results():
     predictions = read_predictions(CHECKPOINTS / "predictions")
     made = {
         **render_tables(results, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
-        **transfer_tables(CHECKPOINTS / "results"),
         **fine_tuning_tables(CHECKPOINTS),
         **results_table(results),
         **benchmark_tables(CHECKPOINTS / "benchmarks"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from data_prep.synthetic.pairs import write_pairs
-from tests.support.corpora.transfer import write_transfer_corpora
+from tests.support.corpora.official_layouts import write_corpora
 from tests.support.pages import Block, is_python
 from tests.support.runs.training import ROOT
 
@@ -54,7 +54,7 @@ def make_project(folder: Path) -> None:
     """Writes the files that the pages' commands read: corpora, vectors, tables, lines of text."""
     for name in ("run.py", "configs", "checkpoints"):
         (folder / name).symlink_to(ROOT / name)
-    write_transfer_corpora(folder / "data")
+    write_corpora(folder / "data")
     write_pairs(folder / "data", seed=0, sizes={"train": 24, "dev": 12, "test": 12})
     (folder / "data/glove").mkdir()
     for name, dim in _VECTORS.items():

@@ -1,4 +1,4 @@
-"""Raw corpora of the transfer tasks, a few sentences of our own each, in the official layouts."""
+"""Raw corpora in the official layouts, a few sentences of our own each."""
 
 from itertools import product
 from pathlib import Path
@@ -28,7 +28,7 @@ _JUDGMENTS = (
 )
 
 
-def write_transfer_corpora(data_dir: Path) -> Path:
+def write_corpora(data_dir: Path) -> Path:
     """Writes CR, MPQA, SUBJ, TREC, SST and SICK; returns the folder."""
     for name in ("custrev", "mpqa", "subj"):
         lines = [

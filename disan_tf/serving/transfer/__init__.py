@@ -1,1 +1,0 @@
-"""Scores of frozen sentence vectors on SentEval's transfer tasks."""

@@ -1,10 +1,11 @@
 """The page of recorded benchmarks, `tables/benchmarks.md`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from disan_tf.common.files import read_json
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.papers import TABLES
 
 _DTYPES = {"float32": "float32", "mixed_bfloat16": "bfloat16"}  # form -> its name in tables
 _STEPS = {"train": "training step", "inference": "inference"}  # kind -> its name in tables
@@ -17,8 +18,21 @@ _SELECTED = {  # column -> key of its times
     "without hard attention": "without_hard_attention",
     "iterative sampling": "iterative",
 }
-
-
+# Column -> forms, key of their values, digits after the point; "" = the key and digits of the line.
+_DISAN = {
+    "authors' formulation": (("dense",), "", 0),
+    **{name: ((form,), "", 0) for form, name in _DTYPES.items()},
+    "times faster": (_DTYPES, "dense_ratio", 1),
+    "times the products": (_DTYPES, "products_ratio", 2),
+}
+_DSA = {
+    "DiSAN, authors' formulation": (("dense",), "", 0),
+    "DiSAN, float32 and bfloat16": ([f"disan {form}" for form in _DTYPES], "", 0),
+    "DSA, float32 and bfloat16": (_DTYPES, "", 0),
+    "times faster than DiSAN": (_DTYPES, "disan_ratio", 2),
+    "than the authors'": (_DTYPES, "dense_ratio", 1),
+    "times the products": (_DTYPES, "products_ratio", 2),
+}
 _INTRODUCTION = """# Recorded benchmarks
 
 Times by `python run.py --mode=benchmark` ([how](../../disan_tf/benchmark/README.md)) are medians in
@@ -37,7 +51,7 @@ def benchmark_tables(folder: Path) -> dict[str, str]:
     return {"benchmarks.md": _INTRODUCTION + "\n".join(tables)} if tables else {}
 
 
-def _benchmark(record):
+def _benchmark(record: dict) -> str:
     machine, config = record["machine"], record.get("config", {})
     gpu = f"{machine['gpu']}, " if machine.get("gpu", "none") != "none" else ""
     title = f"{gpu}{machine['processor']}, {machine['threads']} threads"
@@ -50,15 +64,17 @@ def _benchmark(record):
         steps = f"steps of batches of {config['train']['batch_size']}"
         title = f"{title}, {config['dtype']}, {steps}; by the share of tokens selected"
         lines = _selections(record["selection"])
+    elif encoder == "drcn":
+        lines = _drcn(record)
     elif encoder == "dsa":
         title = f"{title}, batches of {config['train']['batch_size']}"
-        lines = _dsa_lines(record)
+        lines = _dsa(record)
     else:
-        lines = _drcn_lines(record) if encoder == "drcn" else _speeds(record)
+        lines = _disan(record)
     return f"{title}:\n\n{markdown_table(list(lines))}"
 
 
-def _encoders(encoders):
+def _encoders(encoders: dict) -> Iterator[dict]:
     rows_of_paper = TABLES["disan_table_1"].rows
     paper = {row.variant or "disan": float(row.seconds) for row in rows_of_paper}
     for name, times in encoders.items():
@@ -72,7 +88,7 @@ def _encoders(encoders):
         }
 
 
-def _selections(record):
+def _selections(record: dict) -> Iterator[dict]:
     for what in ("core", "layer"):
         for measured in record[what]:
             for form, times in measured["forms"].items():
@@ -83,7 +99,7 @@ def _selections(record):
                 yield _selection(name, _lengths(measured), "", measured[kind])
 
 
-def _selection(name, lengths, form, times):
+def _selection(name, lengths, form, times) -> dict:
     shares = {
         column: f"{times[key]['median_ms']:,.1f}" if key in times else ""
         for column, key in _SELECTED.items()
@@ -91,59 +107,45 @@ def _selection(name, lengths, form, times):
     return {"ms": name, "lengths": lengths, "form": form, **shares}
 
 
-def _speeds(record):
+def _disan(record: dict) -> Iterator[dict]:
+    core = {**_DISAN, "times faster": (_DTYPES, "dense_ratio", 0)}
     for measured in record.get("core", []):
         if "dense" in (forms := measured["forms"]):
             forms = {"dense": forms["dense"], "float32": forms["native"]}
-            name = "attention, forward and backward"
-            yield _speed(name, measured["length"], forms, "median_ms", digits=1, ratio_digits=0)
-    for measured in record["step"]:
-        forms = measured["forms"]
-        yield {
-            **_speed(_STEPS[measured["kind"]], _lengths(measured), forms, "median_ms"),
-            "times the products": _joined(forms, _DTYPES, "products_ratio", 2),
-        }
-    if "epoch" in record:
-        forms = record["epoch"]["forms"]
-        yield _speed("epoch, pairs a second", "of SNLI", forms, "pairs_per_second")
+            start = {"ms": "attention, forward and backward", "lengths": measured["length"]}
+            yield {**start, **_cells(core, forms, "median_ms", 1)}
+    yield from _steps(record, "ms", _DISAN)
 
 
-def _speed(name, lengths, forms, key, digits=0, ratio_digits=1):
-    return {
-        "ms": name,
-        "lengths": lengths,
-        "authors' formulation": _joined(forms, ["dense"], key, digits),
-        **{column: _joined(forms, [dtype], key, digits) for dtype, column in _DTYPES.items()},
-        "times faster": _joined(forms, _DTYPES, "dense_ratio", ratio_digits),
-    }
-
-
-def _dsa_lines(record):
-    for measured in record["step"]:
-        name = f"{_STEPS[measured['kind']]}, ms"
-        yield _dsa_line(name, _lengths(measured), measured["forms"], "median_ms")
-    if "epoch" in record:
-        name = "epoch, pairs a second"
-        yield _dsa_line(name, "of SNLI", record["epoch"]["forms"], "pairs_per_second")
+def _dsa(record: dict) -> Iterator[dict]:
+    title = "DSA beside DiSAN"
+    yield from _steps(record, title, _DSA, ", ms")
     for lengths, forms in _peaks(record).items():
-        yield _dsa_line("peak memory of training, GiB", lengths, forms, "peak_gib", digits=1)
+        start = {title: "peak memory of training, GiB", "lengths": lengths}
+        yield {**start, **_cells(_DSA, forms, "peak_gib", 1)}
 
 
-def _dsa_line(name, lengths, forms, key, digits=0):
-    disan = [f"disan {dtype}" for dtype in _DTYPES]
-    return {
-        "DSA beside DiSAN": name,
-        "lengths": lengths,
-        "DiSAN, authors' formulation": _joined(forms, ["dense"], key, digits),
-        "DiSAN, float32 and bfloat16": _joined(forms, disan, key, digits),
-        "DSA, float32 and bfloat16": _joined(forms, _DTYPES, key, digits),
-        "times faster than DiSAN": _joined(forms, _DTYPES, "disan_ratio", 2),
-        "than the authors'": _joined(forms, _DTYPES, "dense_ratio", 1),
-        "times the products": _joined(forms, _DTYPES, "products_ratio", 2),
-    }
+def _steps(record: dict, title: str, columns: dict, unit: str = "") -> Iterator[dict]:
+    """Yields a line for each length and kind of step and one for an epoch, named under `title`."""
+    for measured in record["step"]:
+        start = {title: f"{_STEPS[measured['kind']]}{unit}", "lengths": _lengths(measured)}
+        yield {**start, **_cells(columns, measured["forms"], "median_ms")}
+    if "epoch" in record:
+        start = {title: "epoch, pairs a second", "lengths": "of SNLI"}
+        yield {**start, **_cells(columns, record["epoch"]["forms"], "pairs_per_second")}
 
 
-def _drcn_lines(record):
+def _cells(columns: dict, forms: dict, key: str, digits: int = 0) -> dict[str, str]:
+    """Returns the cells of columns such as `_DSA`, from the forms that were measured."""
+    cells = {}
+    for column, (names, own_key, own_digits) in columns.items():
+        name, places = (own_key, own_digits) if own_key else (key, digits)
+        found = (forms[form] for form in names if form in forms)
+        cells[column] = ", ".join(f"{form[name]:,.{places}f}" for form in found if name in form)
+    return cells
+
+
+def _drcn(record: dict) -> Iterator[dict]:
     config = record["config"]
     title = f"DRCN {config['encoder']['functions']}, batches of {config['train']['batch_size']}"
     for form, name in _DTYPES.items():
@@ -159,7 +161,7 @@ def _drcn_lines(record):
         }
 
 
-def _peaks(record):
+def _peaks(record: dict) -> dict:
     """Returns lengths -> form -> record of training steps' memory, where it was measured."""
     peaks = {}
     for measured in record.get("memory", {"step": []})["step"]:
@@ -167,11 +169,5 @@ def _peaks(record):
     return peaks
 
 
-def _joined(forms, names, key, digits):
-    """Joins the values of the named forms that were measured and have the key."""
-    found = (forms[name] for name in names if name in forms)
-    return ", ".join(f"{form[key]:,.{digits}f}" for form in found if key in form)
-
-
-def _lengths(measured):
+def _lengths(measured: dict) -> str:
     return "/".join(map(str, measured["lengths"]))

@@ -30,30 +30,19 @@ _MEASURES = {"": None, "examples": describe_examples, "members": describe_member
 
 @dataclass(frozen=True)
 class Deviation:
-    """A row of a paper's table of deviations.
+    """A row of a paper's table of deviations."""
 
-    Attributes:
-      setting: its name.
-      configs: the names of the configs whose defaults and runs stand in the row.
-      paper: the paper's value, and where it stands.
-      why: why our runs differ, and the effect that this may have.
-      option: the setting's place in a config, such as "train.batch_size".
-      default: the value of our configs, if no option has it.
-      as_run: the value of our runs, if no option has it; "" = `default`, or `measure` finds it.
-      measure: what a recorded result says where its config does not: the share of training
-        examples, or the seeds and folds behind a mean.
-      absent: the value of configs without the option; "" = such configs are left out.
-    """
-
-    setting: str
-    configs: tuple[str, ...]
-    paper: str
-    why: str
-    option: str = ""
-    default: str = ""
-    as_run: str = ""
+    setting: str  # its name
+    configs: tuple[str, ...]  # the configs whose defaults and runs stand in the row
+    paper: str  # the paper's value, and where it stands
+    why: str  # why our runs differ, and the effect that this may have
+    option: str = ""  # the setting's place in a config, such as "train.batch_size"
+    default: str = ""  # the value of our configs, if no option has it
+    as_run: str = ""  # of our runs, if no option has it; "" = `default`, or `measure` finds it
+    # What a result says where its config does not: the share of training examples, or the seeds
+    # and folds behind a mean.
     measure: Literal["", "examples", "members"] = ""
-    absent: str = ""
+    absent: str = ""  # the value of configs without the option; "" = they are left out
 
     def __post_init__(self):
         if not self.option and not self.default:

@@ -12,15 +12,10 @@ _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
 
 class Answers(NamedTuple):
-    """The predictions and gold labels of one trained model on a split, in its order.
+    """The predictions of one trained model on a split, in its order, and the gold labels."""
 
-    Attributes:
-      predictions: <uint8 or float32>[examples], classes or scores.
-      labels: <uint8 or float32>[examples], the gold labels.
-    """
-
-    predictions: np.ndarray
-    labels: np.ndarray
+    predictions: np.ndarray  # <uint8 or float32>[examples], classes or scores
+    labels: np.ndarray  # <uint8 or float32>[examples]
 
 
 class Interval(NamedTuple):

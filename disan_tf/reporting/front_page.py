@@ -12,7 +12,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.reproduction import read_targets, render_rows
 from disan_tf.reporting.result_files import read_results
 from disan_tf.reporting.results import mean, percent, training_share

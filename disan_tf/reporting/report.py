@@ -33,8 +33,8 @@ from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.table_curves import draw_table_curves
 from disan_tf.reporting.front_page import update_pages
 from disan_tf.reporting.other_tables import FINE_TUNING, fine_tuning_tables, transfer_tables
-from disan_tf.reporting.paper_tables.all_tables import paper_figures
-from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.paper_tables import render_tables
+from disan_tf.reporting.papers import paper_figures
 from disan_tf.reporting.result_files import (
     read_predictions,
     read_result,

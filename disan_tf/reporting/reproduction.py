@@ -8,9 +8,7 @@ from typing import Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, suggestion
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.table import Row, Score
-from disan_tf.reporting.papers import PAPERS, read_section
+from disan_tf.reporting.papers import PAPERS, TABLES, Row, Score, read_section
 from disan_tf.reporting.results import deviation, mean, members_of, training_examples
 
 OK, CLOSE, FAIL = "OK", "close", "FAIL"
@@ -32,19 +30,12 @@ RULE = (
 
 @dataclass(frozen=True)
 class Target:
-    """A row, and the score that a reproduction must reach.
+    """A row, and the score that a reproduction must reach."""
 
-    Attributes:
-      row: its model.
-      score: the score that is compared.
-      paper: the paper's figure, or "".
-      result: the recorded result, see `disan_tf.reporting.result_files`; None = not run.
-    """
-
-    row: Row
-    score: Score
-    paper: str
-    result: Optional[dict]
+    row: Row  # its model
+    score: Score  # the score that is compared
+    paper: str  # the paper's figure, or ""
+    result: Optional[dict]  # the recorded result, see `result_files`; None = not run
 
     @property
     def seeds(self) -> list[int]:

@@ -8,18 +8,22 @@ from typing import Literal, NamedTuple, Union
 
 from disan_tf.common.files import read_json
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.reporting.claims.finding import (
-    UNDECIDED,
-    VERDICTS,
+from disan_tf.reporting.claims.evidence import (
+    Benchmark,
     Finding,
+    Parameters,
     Records,
-    judge,
+    Rows,
+    Selection,
+    Untested,
 )
-from disan_tf.reporting.claims.other_evidence import Benchmark, Selection, Untested
-from disan_tf.reporting.claims.rows import Parameters, Rows
 from disan_tf.reporting.differences import ALL, EXAMPLES_ONLY
 from disan_tf.reporting.papers import PAPERS, read_section
 
+SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
+UNDECIDED, NOT_TESTED = "undecided", "not tested"
+VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_TESTED)
+NO_COST = 0.003  # the gain of hard attention in ReSAN's Table 2, as an accuracy
 _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 
 The model that leads in the paper stands first; accuracies are test accuracies in per cent.
@@ -33,25 +37,15 @@ _KINDS = ("accuracy", "speed or size")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper, or ours that follows from one.
+    """A claim of a paper, or ours that follows from one."""
 
-    Attributes:
-      text: the claim as a sentence.
-      place: its place in the paper, such as "Table 1, Sec. 5.1".
-      evidence: the comparison that tests it.
-      qualification: deviations from the paper's protocol that a config does not show.
-      about: what it is about; selections of tokens count as accuracy.
-      no_cost: whether it says that something costs no accuracy, see `NO_COST`.
-      ours: whether the paper does not make it.
-    """
-
-    text: str
-    place: str
-    evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]
-    qualification: str = ""
-    about: Literal[_KINDS] = "accuracy"
-    no_cost: bool = False
-    ours: bool = False
+    text: str  # a sentence
+    place: str  # in the paper, such as "Table 1, Sec. 5.1"
+    evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]  # what tests it
+    qualification: str = ""  # deviations from the paper's protocol that a config does not show
+    about: Literal[_KINDS] = "accuracy"  # also selections of tokens
+    no_cost: bool = False  # whether it says that something costs no accuracy, see `NO_COST`
+    ours: bool = False  # whether the paper does not make it
 
 
 class Entry(NamedTuple):
@@ -62,21 +56,26 @@ class Entry(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """One of `VERDICTS`."""
-        return judge(self.finding, self.claim.no_cost)
+        """One of `VERDICTS`; `claims/README.md` states the same rule."""
+        interval, limit = self.finding.interval, -NO_COST if self.claim.no_cost else 0.0
+        if self.finding.missing:
+            return NOT_TESTED
+        if self.finding.unequal or interval is None or self.finding.covers == EXAMPLES_ONLY:
+            return UNDECIDED
+        if interval.low > limit:
+            return SUPPORTED
+        return NOT_SUPPORTED if interval.high < limit else UNDECIDED
 
     @property
     def reason(self) -> str:
         """The condition that a verdict holds under, or why it is undecided; "" = no remark."""
-        finding = self.finding
         if self.verdict != UNDECIDED:
-            return finding.scope
-        reasons = {
-            "different conditions": finding.unequal,
-            "no interval": finding.interval is None,
-            "one seed": finding.covers == EXAMPLES_ONLY,
-        }
-        return next((reason for reason, holds in reasons.items() if holds), "")
+            return self.finding.scope
+        if self.finding.unequal:
+            return "different conditions"
+        if self.finding.interval is None:
+            return "no interval"
+        return "one seed" if self.finding.covers == EXAMPLES_ONLY else ""
 
 
 Ledger = dict[str, list[Entry]]  # paper -> the entries of its claims
@@ -106,10 +105,10 @@ def assess_claims(records: Records) -> Ledger:
 
 def render_claims(ledger: Ledger) -> dict[str, str]:
     """Renders the ledger: file name -> text."""
-    parts = [_INTRODUCTION, _summary(ledger)]
+    parts, lines = [_INTRODUCTION, _summary(ledger)], []
     for paper, entries in ledger.items():
         parts.append(f"## {paper}\n\n{markdown_table([_row(entry) for entry in entries])}")
-    lines = [_line(paper, entry) for paper, entries in ledger.items() for entry in entries]
+        lines += [_line(paper, entry) for entry in entries]
     return {"claims.md": "\n".join(parts), "claims.csv": csv_table(lines)}
 
 

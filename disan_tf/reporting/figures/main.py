@@ -16,7 +16,7 @@ from disan_tf.common.options import check_choice, join_choices
 from disan_tf.common.plots import save_picture
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.figures import runs
-from disan_tf.reporting.paper_tables.all_tables import find_row
+from disan_tf.reporting.papers import find_row
 from disan_tf.reporting.results import describe_members
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.work_directory import read_config

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from disan_tf.common import plots
 from disan_tf.common.plots import STYLES
 from disan_tf.ops.direction_mask import positional_mask
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
+from disan_tf.reporting.paper_tables import accuracy_by_length
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.results import describe_members, members_of
 
 _TOKENS = 5  # in the figure of the masks

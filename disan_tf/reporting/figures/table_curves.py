@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from disan_tf.common import plots
 from disan_tf.common.plots import STYLES, End, label_ends
 from disan_tf.metrics.classification import LENGTH_BINS
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.table import Table
+from disan_tf.reporting.papers import TABLES, Table
 from disan_tf.reporting.results import members_of
 
 FEWEST = 20  # examples that a length must have to be drawn

@@ -13,8 +13,8 @@ from disan_tf.common.files import read_json, sha256, write_arrays
 from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.figures.table_curves import picture, table_groups
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.paper_tables import render_tables
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.report import report, summarise
 from disan_tf.reporting.result_files import read_predictions, read_results
 from disan_tf.runs.bundle import load_bundle, read_info

@@ -1,9 +1,7 @@
 """The page of recorded benchmarks, `tables/benchmarks.md`."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
-from disan_tf.common.files import read_json
 from disan_tf.common.tables import markdown_table
 from disan_tf.reporting.papers import TABLES
 
@@ -44,10 +42,9 @@ bfloat16 matrices in AMX, the EPYC does not. [Findings](../FINDINGS.md#speed) sa
 """
 
 
-def benchmark_tables(folder: Path) -> dict[str, str]:
-    """Renders a title and a table for each benchmark in a folder; {} where there are none."""
-    paths = sorted(folder.glob("*.json"))
-    tables = [_benchmark(read_json(path, "restore it from the repository")) for path in paths]
+def benchmark_tables(benchmarks: Mapping[str, dict]) -> dict[str, str]:
+    """Renders a title and a table for each recorded benchmark; {} where there are none."""
+    tables = [_benchmark(record) for record in benchmarks.values()]
     return {"benchmarks.md": _INTRODUCTION + "\n".join(tables)} if tables else {}
 
 

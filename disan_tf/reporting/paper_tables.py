@@ -5,13 +5,12 @@ with other word vectors or another subset have a part of their own, see `Table.b
 """
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.deviations import link_to_deviations
-from disan_tf.reporting.differences import Answers, difference_over_all
+from disan_tf.reporting.differences import difference_over_all
 from disan_tf.reporting.papers import TABLES, VECTOR_DIMS, Row, Score, Table
+from disan_tf.reporting.result_files import Records
 from disan_tf.reporting.results import (
     UNKNOWN,
     describe_examples,
@@ -24,34 +23,26 @@ _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
 _NOT_RUN = "not run"
 _REMAINING = (
-    "Remaining runs and their estimated hours (AMD EPYC, 1 thread, beside another training):"
+    "Remaining runs and their estimated hours (AMD EPYC, 1 thread, beside another training)"
 )
 _NOTE = 160  # characters of a note in Markdown
 _OPTIMISTIC = "best of its own curve (optimistic)"
+_SPEEDS = "disan_encoders"  # the benchmark of the encoders in DiSAN's Table 1
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
 _CSV_ONLY = ("row", "command", "note")
 _ELMO = TABLES["elmo_disan_table_1"]
 
 
-def render_tables(
-    results: dict[str, dict],
-    predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({}),
-    speeds: Mapping[str, dict] = MappingProxyType({}),
-) -> dict[str, str]:
-    """Renders all tables: file name -> text; figures without data have no file.
-
-    Args:
-      results, predictions: see `disan_tf.reporting.result_files`.
-      speeds: encoder of DiSAN's Table 1 -> its speed, see `read_speeds`.
-    """
-    files = {}
+def render_tables(records: Records) -> dict[str, str]:
+    """Renders all tables: file name -> text; figures without data have no file."""
+    files, results = {}, records.results
     for name, table in TABLES.items():
         mains = table.main_row.runs(results)
-        lines = []
-        for row in table.rows:
-            for run_name, run in (row.runs(results) or {_NOT_RUN: {}}).items():
-                apart = _difference(table, row, run_name, run, mains, predictions)
-                lines.append(_line(table, row, run_name, run, speeds, apart))
+        lines = [
+            _line(table, row, run_name, run, mains, records)
+            for row in table.rows
+            for run_name, run in (row.runs(results) or {_NOT_RUN: {}}).items()
+        ]
         files[f"{name}.md"] = _markdown(table, lines, table.by_inputs(results))
         files[f"{name}.csv"] = csv_table(lines)
     files["elmo_disan_tables_2_3.md"] = render_confusions(results)
@@ -63,8 +54,11 @@ def render_tables(
     return {**files, **{name: csv_table(lines) for name, lines in figures.items() if lines}}
 
 
-def _line(table: Table, row: Row, name: str, run: dict, speeds, apart: str) -> dict:
-    """Returns the paper's figures and one run's figures, in the order of the columns."""
+def _line(table: Table, row: Row, name: str, run: dict, mains, records: Records) -> dict:
+    """Returns the paper's figures and one run's figures, in the order of the columns.
+
+    A row without a run has the name `_NOT_RUN` and the run {}. `mains` are the main row's runs.
+    """
     line = {
         "model": row.model,
         "run": name,
@@ -73,7 +67,7 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds, apart: str) -> d
         "tokens with vectors": describe_vectors(run) if run else "",
         "parameters, paper": row.parameters,
         "parameters, ours": f"{run['parameters']:,}" if run else "",
-        **_times(row, run, speeds),
+        **_times(row, run, records.benchmarks),
         **_ours(run, table.headline, "dev", f"dev{_OURS}"),
     }
     for score, figure in zip(table.scores, row.figures):
@@ -85,21 +79,24 @@ def _line(table: Table, row: Row, name: str, run: dict, speeds, apart: str) -> d
         line.update(_ours(run, score, score.split, score.name))
         if "policy" in run.get("config", ()):  # of hard attention
             line[score.name] = line[score.name] or UNKNOWN
-    line[f"{table.headline.name}, difference to {table.main_row.model} (95 % interval)"] = apart
+    apart = f"{table.headline.name}, difference to {table.main_row.model} (95 % interval)"
+    line[apart] = _difference(table, row, name, run, mains, records.predictions)
     line["row"] = row.name if name in (row.recorded, _NOT_RUN) else ""
     line["command"] = (run["command"] if run else row.command) or ""
     return {**line, "note": run.get("note") or ""}
 
 
-def _times(row: Row, run: dict, speeds) -> dict:
+def _times(row: Row, run: dict, benchmarks) -> dict:
     """Returns the paper's times on SNLI, and ours where a benchmark measured the row's encoder.
 
     Epochs cover the whole corpus; inference covers all dev pairs (ReSAN's Table 1). They were
     measured on vectors as large as the papers', and do not stand beside runs on smaller ones.
     """
+    speed = {}
     narrow = run and run["config"]["data"]["embedding_dim"] < max(VECTOR_DIMS)
-    measured = bool(row.seconds or row.inference) and not narrow
-    speed = speeds.get(row.variant or row.model.lower(), {}) if measured else {}
+    if (row.seconds or row.inference) and not narrow and _SPEEDS in benchmarks:
+        encoders = benchmarks[_SPEEDS]["encoders"]["encoders"]
+        speed = encoders.get(row.variant or row.model.lower(), {})
     epoch, pairs = speed.get("epoch_seconds"), speed.get("inference_pairs_per_second")
     times = {
         "seconds an epoch, paper": row.seconds,
@@ -157,7 +154,7 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
     parts.append("".join(map(_remark, lines)))
     if table.remaining:
         remaining = (f"- {run.hours} hours: `{run.run}`.\n" for run in table.remaining)
-        parts.append(f"{_REMAINING}\n\n{''.join(remaining)}")
+        parts.append(f"{_REMAINING}:\n\n{''.join(remaining)}")
     return "\n".join(parts)
 
 
@@ -186,10 +183,7 @@ def _cell(line, column: str) -> str:
 
 
 def _remark(line) -> str:
-    """Returns how to train a line's run, and why its figures differ from the paper's.
-
-    The run's result, which is linked, has the command and the whole note.
-    """
+    """Returns how to train a line's run, and why it differs; its linked result has all of that."""
     if line["run"] == _NOT_RUN:
         return f"- {line['model']}: `{line['command']}`.\n"
     note = textwrap.shorten(line["note"].rstrip("."), _NOTE, placeholder=" ...")
@@ -219,10 +213,7 @@ def _per_cent(share) -> str:
 
 
 def render_confusions(results: dict[str, dict]) -> str:
-    """Renders the matrices of ELMo-DiSAN's Tables II and III and of our runs, with recalls.
-
-    A series has the sum over its members.
-    """
+    """Renders ELMo-DiSAN's Tables II and III and our matrices, sums over a series, with recalls."""
     matrices = {f"{row.model}, the paper": row.confusion for row in _ELMO.rows if row.confusion}
     for name, run in _elmo_runs(results).items():
         scores = run if "members" in run else run["test"]
@@ -276,24 +267,15 @@ def costs(results: dict[str, dict]) -> list[dict]:
     """
     rows = {name: row for row in _ELMO.rows for name in row.runs(results)}
     runs = {name: run for name, run in results.items() if name in rows}
-    glove = {
-        _examples(run): run["seconds_per_epoch"]
-        for name, run in runs.items()
-        if rows[name].cost == "1"
-    }
+    gloves = [run for name, run in runs.items() if rows[name].cost == "1"]
+    seconds_of_glove = {_examples(run): run["seconds_per_epoch"] for run in gloves}
     lines = []
     for name, run in runs.items():
-        seconds, of_glove = run["seconds_per_epoch"], glove.get(_examples(run))
-        lines.append(
-            {
-                "run": name,
-                "model": rows[name].model,
-                "parameters": run["parameters"],
-                "seconds an epoch": seconds,
-                "ratio to GloVe": round(seconds / of_glove, 2) if of_glove else "",
-                "ratio, paper": rows[name].cost,
-            }
-        )
+        seconds, of_glove = run["seconds_per_epoch"], seconds_of_glove.get(_examples(run))
+        line = {"run": name, "model": rows[name].model, "parameters": run["parameters"]}
+        line["seconds an epoch"] = seconds
+        line["ratio to GloVe"] = round(seconds / of_glove, 2) if of_glove else ""
+        lines.append({**line, "ratio, paper": rows[name].cost})
     return lines
 
 

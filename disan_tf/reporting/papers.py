@@ -153,6 +153,8 @@ class Table:
     part: str = ""  # its name where we divide the paper's table into several
     caption: str = ""  # what a reader must know of our scores before they compare them
     main: str = ""  # the variant of the paper's own model, to which the others are compared
+    corpus: str = ""  # its name on the front page
+    front_page: tuple[str, ...] = ()  # the models there, the paper's strongest last
     # Options of `config.data` in which rows differ; compared models agree in all others.
     distinguishing_options: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of the rows' `confusion`

@@ -6,7 +6,7 @@ The classes at the end are the kinds of `evidence` in `checkpoints/papers/*.yaml
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Optional
+from typing import Literal, Optional
 
 from disan_tf.reporting.claims.conditions import (
     choose_runs,
@@ -16,8 +16,9 @@ from disan_tf.reporting.claims.conditions import (
     scope_of,
     unequal_conditions,
 )
-from disan_tf.reporting.differences import Answers, Interval, difference_over_all
+from disan_tf.reporting.differences import Interval, difference_over_all
 from disan_tf.reporting.papers import TABLES, Row, Score
+from disan_tf.reporting.result_files import Records
 from disan_tf.reporting.results import mean, percent, seeds_of, training_share
 
 LOWER_IS_BETTER = ("loss", "mse")
@@ -27,14 +28,6 @@ _SELECTION = {  # what the selected tokens show -> the two scores that tell it, 
     "few tokens": ("head_fraction", "dependent_fraction", lambda h, d: 0.5 - (h + d) / 2),
     "more dependents": ("dependent_fraction", "head_fraction", lambda d, h: d - h),
 }
-
-
-class Records(NamedTuple):
-    """The recorded results and predictions by name, and benchmarks: name of a file -> content."""
-
-    results: dict[str, dict]
-    predictions: dict[str, list[Answers]]
-    benchmarks: dict[str, dict]
 
 
 @dataclass(frozen=True)
@@ -69,7 +62,7 @@ class Rows:
 
     def __post_init__(self):
         columns = {score.name for score in TABLES[self.table].scores} if self.rows else set()
-        if len(self.models) != 2 or not {self.column} <= columns | {""}:
+        if len(self.models) != 2 or self.column not in {*columns, ""}:
             raise ValueError(f"{self.table} needs two models and a column of {sorted(columns)}")
 
     @property

@@ -3,22 +3,20 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, NamedTuple, Union
 
-from disan_tf.common.files import read_json
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.reporting.claims.evidence import (
     Benchmark,
     Finding,
     Parameters,
-    Records,
     Rows,
     Selection,
     Untested,
 )
 from disan_tf.reporting.differences import ALL, EXAMPLES_ONLY
 from disan_tf.reporting.papers import PAPERS, read_section
+from disan_tf.reporting.result_files import Records
 
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
 UNDECIDED, NOT_TESTED = "undecided", "not tested"
@@ -86,13 +84,6 @@ def read_claims() -> dict[str, tuple[Claim, ...]]:
     """Reads the claims of all papers, by the papers' names."""
     kind = tuple[Claim, ...]
     return {read_section(name, "paper", str): read_section(name, "claims", kind) for name in PAPERS}
-
-
-def read_records(results, predictions, benchmarks: Path) -> Records:
-    """Joins recorded results and predictions, see `Records`, with a folder of benchmarks."""
-    paths = sorted(benchmarks.glob("*.json"))
-    read = {path.stem: read_json(path, "restore it from the repository") for path in paths}
-    return Records(results, predictions, read)
 
 
 def assess_claims(records: Records) -> Ledger:

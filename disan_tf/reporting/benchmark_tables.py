@@ -7,29 +7,32 @@ from disan_tf.reporting.papers import TABLES
 
 _DTYPES = {"float32": "float32", "mixed_bfloat16": "bfloat16"}  # form -> its name in tables
 _STEPS = {"train": "training step", "inference": "inference"}  # kind -> its name in tables
-_SELECTED = {  # column -> key of its times
-    "all": "1.0",
-    "half of all": "0.5",
-    "a quarter": "0.25",
-    "a tenth": "0.1",
-    "nothing sampled": "all",
-    "without hard attention": "without_hard_attention",
-    "iterative sampling": "iterative",
+# Column -> the forms whose values it shows.
+_SELECTED = {
+    "all": ["1.0"],
+    "half of all": ["0.5"],
+    "a quarter": ["0.25"],
+    "a tenth": ["0.1"],
+    "nothing sampled": ["all"],
+    "without hard attention": ["without_hard_attention"],
+    "iterative sampling": ["iterative"],
 }
-# Column -> forms, key of their values, digits after the point; "" = the key and digits of the line.
 _DISAN = {
-    "authors' formulation": (("dense",), "", 0),
-    **{name: ((form,), "", 0) for form, name in _DTYPES.items()},
-    "times faster": (_DTYPES, "dense_ratio", 1),
-    "times the products": (_DTYPES, "products_ratio", 2),
+    "authors' formulation": ["dense"],
+    **{name: [form] for form, name in _DTYPES.items()},
 }
 _DSA = {
-    "DiSAN, authors' formulation": (("dense",), "", 0),
-    "DiSAN, float32 and bfloat16": ([f"disan {form}" for form in _DTYPES], "", 0),
-    "DSA, float32 and bfloat16": (_DTYPES, "", 0),
-    "times faster than DiSAN": (_DTYPES, "disan_ratio", 2),
-    "than the authors'": (_DTYPES, "dense_ratio", 1),
-    "times the products": (_DTYPES, "products_ratio", 2),
+    "DiSAN, authors' formulation": ["dense"],
+    "DiSAN, float32 and bfloat16": [f"disan {form}" for form in _DTYPES],
+    "DSA, float32 and bfloat16": list(_DTYPES),
+}
+# Column -> the key of a ratio, of which it shows the values of `_DTYPES`; digits after the point.
+_CORE_RATIOS = {"times faster": ("dense_ratio", 0)}
+_DISAN_RATIOS = {"times faster": ("dense_ratio", 1), "times the products": ("products_ratio", 2)}
+_DSA_RATIOS = {
+    "times faster than DiSAN": ("disan_ratio", 2),
+    "than the authors'": ("dense_ratio", 1),
+    "times the products": ("products_ratio", 2),
 }
 _INTRODUCTION = """# Recorded benchmarks
 
@@ -89,57 +92,53 @@ def _selections(record: dict) -> Iterator[dict]:
     for what in ("core", "layer"):
         for measured in record[what]:
             for form, times in measured["forms"].items():
-                yield _selection(f"{what}, forward and backward", measured["length"], form, times)
+                name = f"{what}, forward and backward"
+                start = {"ms": name, "lengths": measured["length"], "form": form}
+                yield {**start, **_cells(_SELECTED, {}, times, "median_ms", 1)}
     for measured in record["model"]:
         for kind, name in _STEPS.items():
             if kind in measured:
-                yield _selection(name, _lengths(measured), "", measured[kind])
-
-
-def _selection(name, lengths, form, times) -> dict:
-    shares = {
-        column: f"{times[key]['median_ms']:,.1f}" if key in times else ""
-        for column, key in _SELECTED.items()
-    }
-    return {"ms": name, "lengths": lengths, "form": form, **shares}
+                start = {"ms": name, "lengths": _lengths(measured), "form": ""}
+                yield {**start, **_cells(_SELECTED, {}, measured[kind], "median_ms", 1)}
 
 
 def _disan(record: dict) -> Iterator[dict]:
-    core = {**_DISAN, "times faster": (_DTYPES, "dense_ratio", 0)}
     for measured in record.get("core", []):
         if "dense" in (forms := measured["forms"]):
             forms = {"dense": forms["dense"], "float32": forms["native"]}
             start = {"ms": "attention, forward and backward", "lengths": measured["length"]}
-            yield {**start, **_cells(core, forms, "median_ms", 1)}
-    yield from _steps(record, "ms", _DISAN)
+            yield {**start, **_cells(_DISAN, _CORE_RATIOS, forms, "median_ms", 1)}
+    yield from _steps(record, "ms", "", _DISAN, _DISAN_RATIOS)
 
 
 def _dsa(record: dict) -> Iterator[dict]:
     title = "DSA beside DiSAN"
-    yield from _steps(record, title, _DSA, ", ms")
+    yield from _steps(record, title, ", ms", _DSA, _DSA_RATIOS)
     for lengths, forms in _peaks(record).items():
         start = {title: "peak memory of training, GiB", "lengths": lengths}
-        yield {**start, **_cells(_DSA, forms, "peak_gib", 1)}
+        yield {**start, **_cells(_DSA, _DSA_RATIOS, forms, "peak_gib", 1)}
 
 
-def _steps(record: dict, title: str, columns: dict, unit: str = "") -> Iterator[dict]:
+def _steps(record: dict, title: str, unit: str, columns: dict, ratios: dict) -> Iterator[dict]:
     """Yields a line for each length and kind of step and one for an epoch, named under `title`."""
     for measured in record["step"]:
         start = {title: f"{_STEPS[measured['kind']]}{unit}", "lengths": _lengths(measured)}
-        yield {**start, **_cells(columns, measured["forms"], "median_ms")}
+        yield {**start, **_cells(columns, ratios, measured["forms"], "median_ms")}
     if "epoch" in record:
         start = {title: "epoch, pairs a second", "lengths": "of SNLI"}
-        yield {**start, **_cells(columns, record["epoch"]["forms"], "pairs_per_second")}
+        forms = record["epoch"]["forms"]
+        yield {**start, **_cells(columns, ratios, forms, "pairs_per_second")}
 
 
-def _cells(columns: dict, forms: dict, key: str, digits: int = 0) -> dict[str, str]:
-    """Returns the cells of columns such as `_DSA`, from the forms that were measured."""
-    cells = {}
-    for column, (names, own_key, own_digits) in columns.items():
-        name, places = (own_key, own_digits) if own_key else (key, digits)
-        found = (forms[form] for form in names if form in forms)
-        cells[column] = ", ".join(f"{form[name]:,.{places}f}" for form in found if name in form)
-    return cells
+def _cells(columns: dict, ratios: dict, forms: dict, key: str, digits: int = 0) -> dict[str, str]:
+    """Returns the cells of columns, which show `key`, and of ratios, of the measured forms."""
+    cells = {name: _joined(forms, shown, key, digits) for name, shown in columns.items()}
+    return {**cells, **{name: _joined(forms, _DTYPES, *ratio) for name, ratio in ratios.items()}}
+
+
+def _joined(forms: dict, names, key: str, digits: int) -> str:
+    found = (forms[name] for name in names if name in forms)
+    return ", ".join(f"{form[key]:,.{digits}f}" for form in found if key in form)
 
 
 def _drcn(record: dict) -> Iterator[dict]:

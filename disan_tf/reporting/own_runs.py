@@ -92,10 +92,7 @@ def _read_member(folder: Path) -> Member:
     if criterion is None:
         raise UserError(f"{log} lacks the dev score of the best model, of step {best}; restore it.")
     scores["dev"] = {**at_best, **scores.get("dev", {})}
-    paths = {split: folder / "evaluation" / f"{split}.npz" for split in scores}
-    answers = {
-        split: read_evaluation(path, best) for split, path in paths.items() if path.is_file()
-    }
+    answers = {split: read_evaluation(folder, split) for split in scores}
     return Member(
         folder,
         best,

@@ -111,9 +111,7 @@ def read_records(folder: Path) -> Records:
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """Reads the results that the papers' tables hold: name -> result, sorted by name.
-
-    Trainings that began with a trained model are left out: the papers' models did not.
+    """Reads the results of the papers' models, which did not begin with a trained one, by name.
 
     Raises:
       UserError: a file is no result, or contradicts itself.
@@ -154,29 +152,28 @@ def _contradiction(result: dict) -> Optional[str]:
 
 
 def read_predictions(folder: Path) -> dict[str, list[Answers]]:
-    """Reads what `write_predictions` wrote: name -> the `Answers` of each member.
-
-    Raises:
-      UserError: a file is damaged.
-    """
+    """Reads a folder of `write_predictions`: name -> the `Answers` of each member."""
     return {path.stem: read_answers(path) for path in sorted(folder.glob("*.npz"))}
 
 
 def read_answers(path: Path) -> list[Answers]:
-    """Reads a file of `write_predictions`; see `read_predictions`."""
+    """Reads a file of `write_predictions`; a UserError says that it is damaged."""
     with _open_arrays(path, _REMEDY) as arrays:
         members = sorted({key.rpartition("/")[0] for key in arrays})
         return [_answers(arrays, f"{member}/") for member in members]
 
 
-def read_evaluation(path: Path, step: int) -> Optional[Answers]:
-    """Reads the predictions that `--mode=evaluate` wrote; None where they are of another step.
+def read_evaluation(workdir: Path, split: str) -> Optional[Answers]:
+    """Reads the predictions that `--mode=evaluate` wrote; None where they are not the best model's.
 
     Raises:
       UserError: the file is damaged.
     """
+    path = workdir / "evaluation" / f"{split}.npz"
+    if not path.is_file():
+        return None
     with _open_arrays(path, "run --mode=evaluate again") as arrays:
-        return _answers(arrays) if int(arrays["step"]) == step else None
+        return _answers(arrays) if int(arrays["step"]) == best_step(workdir) else None
 
 
 @contextlib.contextmanager
@@ -209,11 +206,7 @@ def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = Fa
       workdirs: name of each member -> its work directory.
       joins: whether the file's other members stay; without a file nothing is written.
     """
-    sources = {member: workdir / "evaluation" / "test.npz" for member, workdir in workdirs.items()}
-    found = {
-        member: read_evaluation(source, best_step(workdirs[member])) if source.is_file() else None
-        for member, source in sources.items()
-    }
+    found = {member: read_evaluation(workdir, "test") for member, workdir in workdirs.items()}
     if None in found.values() or (joins and not path.is_file()):
         path.unlink(missing_ok=True)
         return

@@ -105,7 +105,6 @@ class Rows:
         value, interval, covers = _difference(names, records, score)
         dev = [mean(run, "dev", score.key) for run in (first, second)]
         has_dev = score.split == "test" and None not in dev
-        others = self._other_trainings(names, records)
         return Finding(
             paper,
             ours=f"{score.show(first)} and {score.show(second)}".replace("r ", ""),
@@ -117,12 +116,12 @@ class Rows:
             share=_shares(first, second),
             seeds=f"{len(seeds_of(first))} and {len(seeds_of(second))}",
             dev=score.show_difference(dev[0] - dev[1]) if has_dev else "",
-            protocol=", ".join([describe_protocol(first), *others]),
+            protocol=", ".join([describe_protocol(first), *self._others(names, records)]),
             unequal=unequal_conditions(first, second, self.free),
             runs=names,
         )
 
-    def _other_trainings(self, names, records: Records) -> Iterator[str]:
+    def _others(self, names, records: Records) -> Iterator[str]:
         """Yields the scores of other trainings of both models, and the difference they leave."""
         for side, row in enumerate(self.rows):
             for name, how in other_trainings(records.results[names[side]], records.results):
@@ -142,16 +141,9 @@ class Parameters(Rows):
         if names is None:
             return Finding(paper, missing="a run of one of the two: not run")
         first, second = (records.results[name]["parameters"] for name in names)
-        gain = second / first - 1
-        return Finding(
-            paper,
-            ours=f"{first:,} and {second:,}",
-            gain=f"{first / second:.2f} times",
-            value=gain,
-            interval=Interval(gain, gain, gain),
-            covers="exact",
-            runs=names,
-        )
+        ours, gain = f"{first:,} and {second:,}", f"{first / second:.2f} times"
+        value = second / first - 1
+        return Finding(paper, ours, gain, value, Interval(*[value] * 3), "exact", runs=names)
 
 
 @dataclass(frozen=True)
@@ -246,12 +238,10 @@ class Untested:
         if not self.table:
             return Finding(self.paper, missing=self.missing)
         table, row = TABLES[self.table], _find_row(self.table, self.model)
-        run = most_complete(row.runs(records.results))
         paper = f"{table.headline_figure(row)} and {self.paper}"
-        if run is None:
-            return Finding(paper, missing=self.missing)
-        ours = table.headline.show(run)
-        return Finding(paper, ours=ours, share=_shares(run), missing=self.missing)
+        run = most_complete(row.runs(records.results))
+        ours = {"ours": table.headline.show(run), "share": _shares(run)} if run else {}
+        return Finding(paper, missing=self.missing, **ours)
 
 
 def _find_row(table: str, model: str) -> Row:

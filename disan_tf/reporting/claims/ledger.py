@@ -98,7 +98,7 @@ def render_claims(ledger: Ledger) -> dict[str, str]:
     """Renders the ledger: file name -> text."""
     parts, lines = [_INTRODUCTION, _summary(ledger)], []
     for paper, entries in ledger.items():
-        parts.append(f"## {paper}\n\n{markdown_table([_row(entry) for entry in entries])}")
+        parts.append(f"## {paper}\n\n{markdown_table(list(map(_row, entries)))}")
         lines += [_line(paper, entry) for entry in entries]
     return {"claims.md": "\n".join(parts), "claims.csv": csv_table(lines)}
 
@@ -136,8 +136,8 @@ def _row(entry: Entry) -> dict[str, str]:
 def _line(paper: str, entry: Entry) -> dict[str, str]:
     """Returns column -> cell of the CSV."""
     claim, finding = entry
-    bounds = finding.interval[1:] if finding.interval else (None, None)
-    numbers = ["" if part is None else f"{part:.6f}" for part in (finding.value, *bounds)]
+    _, low, high = finding.interval or (None, None, None)
+    numbers = {"in the paper's direction": finding.value, "low": low, "high": high}
     return {
         "paper": paper,
         **_row(entry),
@@ -146,7 +146,7 @@ def _line(paper: str, entry: Entry) -> dict[str, str]:
         "made by": "us" if claim.ours else "the paper",
         "about": claim.about,
         "place": claim.place,
-        **dict(zip(("in the paper's direction", "low", "high"), numbers)),
+        **{key: "" if part is None else f"{part:.6f}" for key, part in numbers.items()},
         "interval over": finding.covers,
         "on dev": finding.dev,
         "training data": finding.share,

@@ -81,13 +81,10 @@ class DrawnModel(NamedTuple):
 
     def describe(self) -> str:
         """Returns encoder, corpus and step, for a caption."""
-        data = self.config["data"]
-        vectors = data["vectors"] or "no file of vectors"
-        return (
-            f"`{self.name}`, the encoder {self.config['encoder']['name']} on the corpus "
-            f"{data['corpus']}{_share(self.config)}, words of {data['embedding_dim']} dimensions "
-            f"({vectors}), step {self.step:,}; {self.lines}"
-        )
+        data, encoder = self.config["data"], self.config["encoder"]["name"]
+        vectors = f"{data['embedding_dim']} dimensions ({data['vectors'] or 'no file of vectors'})"
+        corpus = f"the encoder {encoder} on the corpus {data['corpus']}{_share(self.config)}"
+        return f"`{self.name}`, {corpus}, words of {vectors}, step {self.step:,}; {self.lines}"
 
 
 def _read(path: Path) -> list[dict]:
@@ -169,7 +166,7 @@ def draw_model(
         the content of `weight_vectors.json`, or {} where there is none.
       model: the model.
       output: gets a folder with the model's name.
-      names: names of the figures; none = all figures of the model's paper.
+      names: names of the figures; none = all.
     """
     for figure in _chosen(_OF_MODELS, names):
         if figure.encoder == model.config["encoder"]["name"]:
@@ -182,22 +179,14 @@ def draw_model(
 def draw_runs(
     results: dict[str, dict], folders: Sequence[Path], output: Path, names: Sequence[str]
 ) -> None:
-    """Draws the figures of recorded results and work directories.
-
-    Args:
-      results: see `disan_tf.reporting.result_files.read_results`.
-      folders: work directories.
-      output: gets the figures.
-      names: names of the figures; none = all.
-    """
+    """Draws the named figures, none = all, of recorded results and work directories."""
     for figure in _chosen((RESULTS, LOSSES, CODE), names):
         if figure.source == RESULTS:
-            path = _draw_results(figure, results, output)
+            _report(figure, _draw_results(figure, results, output))
         elif figure.source == LOSSES:
-            path = _draw_losses(figure, folders, output)
+            _report(figure, _draw_losses(figure, folders, output))
         else:
-            path = _save(figure, runs.positional_masks(), output, "the code", _COMMAND)
-        _report(figure, path)
+            _report(figure, _save(figure, runs.positional_masks(), output, "the code", _COMMAND))
     write_atomically(output / "README.md", figures_readme(output))
 
 
@@ -223,10 +212,11 @@ def _draw_results(figure: PaperFigure, results: dict[str, dict], output: Path) -
 def _draw_losses(figure: PaperFigure, folders: Sequence[Path], output: Path) -> Optional[Path]:
     """Draws the losses of the first work directory of a DRCN of the figure's variant."""
     for folder in folders:
-        place = find_row(read_config(folder))
+        config = read_config(folder)
+        place = find_row(config)
         if place and (place[1].config, place[1].variant) == ("drcn_snli", figure.variant):
             picture = runs.losses(MetricsLog.read(folder / "metrics.jsonl"))
-            subject = f"the run {folder.name}{_share(read_config(folder))}"
+            subject = f"the run {folder.name}{_share(config)}"
             return _save(figure, picture, output, subject, f"{_COMMAND} --workdir=runs")
     return None
 
@@ -260,25 +250,17 @@ def caption(figure: PaperFigure, subject: str, command: str) -> str:
 
 def figures_readme(folder: Path) -> str:
     """Returns the list of the papers' figures, with their files in a folder, or why none."""
-    lines = [
-        {
-            "figure": f"{figure.paper}, {figure.number}",
-            "shows": figure.shows,
-            "ours": _ours(figure, folder),
+    lines = []
+    for figure in FIGURES:
+        captions = {
+            path.relative_to(folder): "our runs" if path.parent == folder else path.parent.name
+            for path in sorted(folder.glob(f"**/{figure.name}.md"))
         }
-        for figure in FIGURES
-    ]
+        ours = ", ".join(f"[{name}]({path})" for path, name in captions.items())
+        reason = f"not yet: needs {figure.needs}" if figure.source else f"none: {figure.needs}"
+        line = {"figure": f"{figure.paper}, {figure.number}", "shows": figure.shows}
+        lines.append({**line, "ours": ours or reason})
     return _INTRODUCTION + markdown_table(lines)
-
-
-def _ours(figure: PaperFigure, folder: Path) -> str:
-    """Returns links to a figure's captions, one per model, or the reason why there are none."""
-    links = [
-        f"[{'our runs' if path.parent == folder else path.parent.name}]({path.relative_to(folder)})"
-        for path in sorted(folder.glob(f"**/{figure.name}.md"))
-    ]
-    reason = f"not yet: needs {figure.needs}" if figure.source else f"none: {figure.needs}"
-    return ", ".join(links) or reason
 
 
 def _share(config) -> str:

@@ -1,13 +1,12 @@
 """The table of all recorded runs, `tables/results.md`."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Optional
 
 from disan_tf.common.options import count
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.paper_tables.all_tables import paper_headline
-from disan_tf.reporting.paper_tables.table import Score
+from disan_tf.reporting.papers import Score, find_row
 from disan_tf.reporting.results import (
     UNKNOWN,
     describe_examples,
@@ -32,11 +31,7 @@ run with their evaluations. They are upper bounds, because other programs shared
 
 
 def results_table(results: Mapping[str, dict]) -> dict[str, str]:
-    """Renders `results.md`: a line for each recorded run or series, by name.
-
-    Args:
-      results: see `disan_tf.reporting.result_files.read_results`.
-    """
+    """Renders `results.md`: a line for each recorded run or series of `read_results`, by name."""
     trainings = sum(len(members_of(run)) for run in results.values())
     hours = sum(map(_hours, results.values()))
     total = f"In all {count(len(results), 'run')}, {trainings:,} trainings, {hours:,.1f} hours.\n\n"
@@ -46,6 +41,9 @@ def results_table(results: Mapping[str, dict]) -> dict[str, str]:
 
 def _line(name: str, run: dict) -> dict[str, str]:
     score = next(score for score in _SCORES if score.mean(run))
+    place = find_row(run["config"])
+    machines = Counter(_describe_machine(member.get("machine")) for member in members_of(run))
+    texts = [f"{text}: {count(number, 'training')}" for text, number in machines.most_common()]
     return {
         "run": f"{name} ({describe_members(run)})",
         "training examples": describe_examples(run),
@@ -55,22 +53,14 @@ def _line(name: str, run: dict) -> dict[str, str]:
         "minutes to it": f"{run['minutes_to_best']:.0f}",
         "dev": score.show(run, "dev"),
         "test": score.show(run),
-        "test, paper": paper_headline(run["config"]),
+        "test, paper": place[0].headline_figure(place[1]) if place else "",
         "hours": f"{_hours(run):.1f}",
-        "processor and threads": _describe_machines([it.get("machine") for it in members_of(run)]),
+        "processor and threads": "; ".join(texts if len(machines) > 1 else machines),
     }
 
 
 def _hours(run: dict) -> float:
     return sum(training["minutes"] for training in members_of(run)) / 60
-
-
-def _describe_machines(machines: Sequence) -> str:
-    """Returns the processors with their threads, each with its trainings if there are several."""
-    counts = Counter(map(_describe_machine, machines)).most_common()
-    if len(counts) == 1:
-        return counts[0][0]
-    return "; ".join(f"{text}: {count(number, 'training')}" for text, number in counts)
 
 
 def _describe_machine(machine: Optional[Mapping]) -> str:

@@ -1,24 +1,39 @@
 """The page of recorded benchmarks, `tables/benchmarks.md`."""
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
-from disan_tf.common.files import read_json
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.papers import TABLES
 
 _DTYPES = {"float32": "float32", "mixed_bfloat16": "bfloat16"}  # form -> its name in tables
 _STEPS = {"train": "training step", "inference": "inference"}  # kind -> its name in tables
-_SELECTED = {  # column -> key of its times
-    "all": "1.0",
-    "half of all": "0.5",
-    "a quarter": "0.25",
-    "a tenth": "0.1",
-    "nothing sampled": "all",
-    "without hard attention": "without_hard_attention",
-    "iterative sampling": "iterative",
+# Column -> the forms whose values it shows.
+_SELECTED = {
+    "all": ["1.0"],
+    "half of all": ["0.5"],
+    "a quarter": ["0.25"],
+    "a tenth": ["0.1"],
+    "nothing sampled": ["all"],
+    "without hard attention": ["without_hard_attention"],
+    "iterative sampling": ["iterative"],
 }
-
-
+_DISAN = {
+    "authors' formulation": ["dense"],
+    **{name: [form] for form, name in _DTYPES.items()},
+}
+_DSA = {
+    "DiSAN, authors' formulation": ["dense"],
+    "DiSAN, float32 and bfloat16": [f"disan {form}" for form in _DTYPES],
+    "DSA, float32 and bfloat16": list(_DTYPES),
+}
+# Column -> the key of a ratio, of which it shows the values of `_DTYPES`; digits after the point.
+_CORE_RATIOS = {"times faster": ("dense_ratio", 0)}
+_DISAN_RATIOS = {"times faster": ("dense_ratio", 1), "times the products": ("products_ratio", 2)}
+_DSA_RATIOS = {
+    "times faster than DiSAN": ("disan_ratio", 2),
+    "than the authors'": ("dense_ratio", 1),
+    "times the products": ("products_ratio", 2),
+}
 _INTRODUCTION = """# Recorded benchmarks
 
 Times by `python run.py --mode=benchmark` ([how](../../disan_tf/benchmark/README.md)) are medians in
@@ -30,14 +45,13 @@ bfloat16 matrices in AMX, the EPYC does not. [Findings](../FINDINGS.md#speed) sa
 """
 
 
-def benchmark_tables(folder: Path) -> dict[str, str]:
-    """Renders a title and a table for each benchmark in a folder; {} where there are none."""
-    paths = sorted(folder.glob("*.json"))
-    tables = [_benchmark(read_json(path, "restore it from the repository")) for path in paths]
+def benchmark_tables(benchmarks: Mapping[str, dict]) -> dict[str, str]:
+    """Renders a title and a table for each recorded benchmark; {} where there are none."""
+    tables = [_benchmark(record) for record in benchmarks.values()]
     return {"benchmarks.md": _INTRODUCTION + "\n".join(tables)} if tables else {}
 
 
-def _benchmark(record):
+def _benchmark(record: dict) -> str:
     machine, config = record["machine"], record.get("config", {})
     gpu = f"{machine['gpu']}, " if machine.get("gpu", "none") != "none" else ""
     title = f"{gpu}{machine['processor']}, {machine['threads']} threads"
@@ -50,15 +64,17 @@ def _benchmark(record):
         steps = f"steps of batches of {config['train']['batch_size']}"
         title = f"{title}, {config['dtype']}, {steps}; by the share of tokens selected"
         lines = _selections(record["selection"])
+    elif encoder == "drcn":
+        lines = _drcn(record)
     elif encoder == "dsa":
         title = f"{title}, batches of {config['train']['batch_size']}"
-        lines = _dsa_lines(record)
+        lines = _dsa(record)
     else:
-        lines = _drcn_lines(record) if encoder == "drcn" else _speeds(record)
+        lines = _disan(record)
     return f"{title}:\n\n{markdown_table(list(lines))}"
 
 
-def _encoders(encoders):
+def _encoders(encoders: dict) -> Iterator[dict]:
     rows_of_paper = TABLES["disan_table_1"].rows
     paper = {row.variant or "disan": float(row.seconds) for row in rows_of_paper}
     for name, times in encoders.items():
@@ -72,78 +88,60 @@ def _encoders(encoders):
         }
 
 
-def _selections(record):
+def _selections(record: dict) -> Iterator[dict]:
     for what in ("core", "layer"):
         for measured in record[what]:
             for form, times in measured["forms"].items():
-                yield _selection(f"{what}, forward and backward", measured["length"], form, times)
+                name = f"{what}, forward and backward"
+                start = {"ms": name, "lengths": measured["length"], "form": form}
+                yield {**start, **_cells(_SELECTED, {}, times, "median_ms", 1)}
     for measured in record["model"]:
         for kind, name in _STEPS.items():
             if kind in measured:
-                yield _selection(name, _lengths(measured), "", measured[kind])
+                start = {"ms": name, "lengths": _lengths(measured), "form": ""}
+                yield {**start, **_cells(_SELECTED, {}, measured[kind], "median_ms", 1)}
 
 
-def _selection(name, lengths, form, times):
-    shares = {
-        column: f"{times[key]['median_ms']:,.1f}" if key in times else ""
-        for column, key in _SELECTED.items()
-    }
-    return {"ms": name, "lengths": lengths, "form": form, **shares}
-
-
-def _speeds(record):
+def _disan(record: dict) -> Iterator[dict]:
     for measured in record.get("core", []):
         if "dense" in (forms := measured["forms"]):
             forms = {"dense": forms["dense"], "float32": forms["native"]}
-            name = "attention, forward and backward"
-            yield _speed(name, measured["length"], forms, "median_ms", digits=1, ratio_digits=0)
-    for measured in record["step"]:
-        forms = measured["forms"]
-        yield {
-            **_speed(_STEPS[measured["kind"]], _lengths(measured), forms, "median_ms"),
-            "times the products": _joined(forms, _DTYPES, "products_ratio", 2),
-        }
-    if "epoch" in record:
-        forms = record["epoch"]["forms"]
-        yield _speed("epoch, pairs a second", "of SNLI", forms, "pairs_per_second")
+            start = {"ms": "attention, forward and backward", "lengths": measured["length"]}
+            yield {**start, **_cells(_DISAN, _CORE_RATIOS, forms, "median_ms", 1)}
+    yield from _steps(record, "ms", "", _DISAN, _DISAN_RATIOS)
 
 
-def _speed(name, lengths, forms, key, digits=0, ratio_digits=1):
-    return {
-        "ms": name,
-        "lengths": lengths,
-        "authors' formulation": _joined(forms, ["dense"], key, digits),
-        **{column: _joined(forms, [dtype], key, digits) for dtype, column in _DTYPES.items()},
-        "times faster": _joined(forms, _DTYPES, "dense_ratio", ratio_digits),
-    }
-
-
-def _dsa_lines(record):
-    for measured in record["step"]:
-        name = f"{_STEPS[measured['kind']]}, ms"
-        yield _dsa_line(name, _lengths(measured), measured["forms"], "median_ms")
-    if "epoch" in record:
-        name = "epoch, pairs a second"
-        yield _dsa_line(name, "of SNLI", record["epoch"]["forms"], "pairs_per_second")
+def _dsa(record: dict) -> Iterator[dict]:
+    title = "DSA beside DiSAN"
+    yield from _steps(record, title, ", ms", _DSA, _DSA_RATIOS)
     for lengths, forms in _peaks(record).items():
-        yield _dsa_line("peak memory of training, GiB", lengths, forms, "peak_gib", digits=1)
+        start = {title: "peak memory of training, GiB", "lengths": lengths}
+        yield {**start, **_cells(_DSA, _DSA_RATIOS, forms, "peak_gib", 1)}
 
 
-def _dsa_line(name, lengths, forms, key, digits=0):
-    disan = [f"disan {dtype}" for dtype in _DTYPES]
-    return {
-        "DSA beside DiSAN": name,
-        "lengths": lengths,
-        "DiSAN, authors' formulation": _joined(forms, ["dense"], key, digits),
-        "DiSAN, float32 and bfloat16": _joined(forms, disan, key, digits),
-        "DSA, float32 and bfloat16": _joined(forms, _DTYPES, key, digits),
-        "times faster than DiSAN": _joined(forms, _DTYPES, "disan_ratio", 2),
-        "than the authors'": _joined(forms, _DTYPES, "dense_ratio", 1),
-        "times the products": _joined(forms, _DTYPES, "products_ratio", 2),
-    }
+def _steps(record: dict, title: str, unit: str, columns: dict, ratios: dict) -> Iterator[dict]:
+    """Yields a line for each length and kind of step and one for an epoch, named under `title`."""
+    for measured in record["step"]:
+        start = {title: f"{_STEPS[measured['kind']]}{unit}", "lengths": _lengths(measured)}
+        yield {**start, **_cells(columns, ratios, measured["forms"], "median_ms")}
+    if "epoch" in record:
+        start = {title: "epoch, pairs a second", "lengths": "of SNLI"}
+        forms = record["epoch"]["forms"]
+        yield {**start, **_cells(columns, ratios, forms, "pairs_per_second")}
 
 
-def _drcn_lines(record):
+def _cells(columns: dict, ratios: dict, forms: dict, key: str, digits: int = 0) -> dict[str, str]:
+    """Returns the cells of columns, which show `key`, and of ratios, of the measured forms."""
+    cells = {name: _joined(forms, shown, key, digits) for name, shown in columns.items()}
+    return {**cells, **{name: _joined(forms, _DTYPES, *ratio) for name, ratio in ratios.items()}}
+
+
+def _joined(forms: dict, names, key: str, digits: int) -> str:
+    found = (forms[name] for name in names if name in forms)
+    return ", ".join(f"{form[key]:,.{digits}f}" for form in found if key in form)
+
+
+def _drcn(record: dict) -> Iterator[dict]:
     config = record["config"]
     title = f"DRCN {config['encoder']['functions']}, batches of {config['train']['batch_size']}"
     for form, name in _DTYPES.items():
@@ -159,7 +157,7 @@ def _drcn_lines(record):
         }
 
 
-def _peaks(record):
+def _peaks(record: dict) -> dict:
     """Returns lengths -> form -> record of training steps' memory, where it was measured."""
     peaks = {}
     for measured in record.get("memory", {"step": []})["step"]:
@@ -167,11 +165,5 @@ def _peaks(record):
     return peaks
 
 
-def _joined(forms, names, key, digits):
-    """Joins the values of the named forms that were measured and have the key."""
-    found = (forms[name] for name in names if name in forms)
-    return ", ".join(f"{form[key]:,.{digits}f}" for form in found if key in form)
-
-
-def _lengths(measured):
+def _lengths(measured: dict) -> str:
     return "/".join(map(str, measured["lengths"]))

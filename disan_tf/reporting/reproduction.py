@@ -8,10 +8,8 @@ from typing import Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, suggestion
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.table import Row, Score
-from disan_tf.reporting.papers import PAPERS, read_section
-from disan_tf.reporting.results import deviation, mean, members_of, training_examples
+from disan_tf.reporting.papers import PAPERS, TABLES, Row, Score, read_section
+from disan_tf.reporting.results import deviation, mean, members_of, seeds_of, training_examples
 
 OK, CLOSE, FAIL = "OK", "close", "FAIL"
 LIMITS = {"accuracy": 0.02, "pearson": 0.01}  # of a tolerance
@@ -32,25 +30,17 @@ RULE = (
 
 @dataclass(frozen=True)
 class Target:
-    """A row, and the score that a reproduction must reach.
+    """A row, and the score that a reproduction must reach."""
 
-    Attributes:
-      row: its model.
-      score: the score that is compared.
-      paper: the paper's figure, or "".
-      result: the recorded result, see `disan_tf.reporting.result_files`; None = not run.
-    """
-
-    row: Row
-    score: Score
-    paper: str
-    result: Optional[dict]
+    row: Row  # its model
+    score: Score  # the score that is compared
+    paper: str  # the paper's figure, or ""
+    result: Optional[dict]  # the recorded result, see `result_files`; None = not run
 
     @property
     def seeds(self) -> list[int]:
         """The recorded seeds."""
-        single = [{"seed": self.result["config"]["seed"]}]
-        return sorted({member["seed"] for member in self.result.get("members", single)})
+        return seeds_of(self.result)
 
     @property
     def folds(self) -> int:
@@ -91,11 +81,7 @@ class Verdict:
 
 
 def read_targets(results: Mapping[str, dict]) -> dict[str, Target]:
-    """Returns all rows by name: of the papers' tables, and the models that no table has.
-
-    Args:
-      results: see `disan_tf.reporting.result_files.read_results`.
-    """
+    """Returns all rows by name, with recorded results: of the papers' tables, and the others."""
     targets: dict[str, Target] = {}
     for table in TABLES.values():
         for row in table.rows:
@@ -133,20 +119,21 @@ def judge(target: Target, run: dict) -> Verdict:
       target: the row.
       run: what `disan_tf.runs.series_summary.summarise_series` returned.
     """
-    score = target.score
-    seeds = len({member["seed"] for member in members_of(run)})
+    score, seeds = target.score, seeds_of(run)
     value, recorded = (mean(part, "test", score.key) for part in (run, target.result))
-    tolerance, difference = target.tolerance(seeds), abs(value - recorded)
+    tolerance, difference = target.tolerance(len(seeds)), abs(value - recorded)
     word = FAIL  # also where a score is not a number
     if difference <= CLOSE_FACTOR * tolerance:
         word = OK if difference <= tolerance else CLOSE
-    examples, expected = (training_examples(part) for part in (run, target.result))
     lines = [
-        *_scores(target, run),
-        f"difference {_signed(score, value - recorded)}, tolerance {score.format(tolerance)} = "
-        f"2 x {score.format(target.standard_deviation)} x sqrt(1/{seeds} + "
-        f"1/{len(target.seeds)}), at most {score.format(LIMITS[score.key])}",
+        *_titles(target),
+        f"  recorded  {score.show(target.result)}, seeds {_join(target.seeds)}",
+        f"  yours     {score.show(run)}, seeds {_join(seeds)}; dev {score.show(run, 'dev')}",
+        f"difference {score.show_difference(value - recorded)}, tolerance "
+        f"{score.format(tolerance)} = 2 x {score.format(target.standard_deviation)} x "
+        f"sqrt(1/{len(seeds)} + 1/{len(target.seeds)}), at most {score.format(LIMITS[score.key])}",
     ]
+    examples, expected = (training_examples(part) for part in (run, target.result))
     if abs(examples - expected) >= _OTHER_DATA * expected:
         word = FAIL
         lines.append(f"trained on {count(examples, 'example')}, the recorded run on {expected:,}")
@@ -164,15 +151,13 @@ def judge_released(target: Target, released: float, scores: Mapping, machine: st
     """
     score, limit = target.score, RELEASED_LIMITS[target.score.key]
     difference = scores[score.key] - released
+    allowed, reason = limit, f"{limit} of r"
     if machine in target.row.released_on:
         allowed, reason = 0.0, f"the score of the release was measured with {machine}"
     elif score.key == "accuracy":
         allowed, reason = limit / scores["examples"], f"{limit} examples"
-    else:
-        allowed, reason = limit, f"{limit} of r"
     lines = (
-        _title(target),
-        f"  paper     {target.paper or 'none'}",
+        *_titles(target),
         f"  released  {released:.4f}",
         f"  yours     {scores[score.key]:.4f} on {scores['examples']:,} test examples",
         f"difference {difference:+.4f}, tolerance {allowed:.4f} ({reason})",
@@ -180,9 +165,14 @@ def judge_released(target: Target, released: float, scores: Mapping, machine: st
     return Verdict(OK if abs(difference) <= allowed + _ROUNDING else FAIL, lines)
 
 
-def list_rows(targets: Mapping[str, Target]) -> list[dict[str, str]]:
-    """Returns a line for each row, for tables."""
-    return [_line(target) for target in targets.values()]
+def _titles(target: Target) -> list[str]:
+    unit = "accuracy in per cent" if target.score.key == "accuracy" else "Pearson's r"
+    title = f"{target.row.name}: {target.row.model}, {unit} on test"
+    return [title, f"  paper     {target.paper or 'none'}"]
+
+
+def _join(numbers) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def render_rows(targets: Mapping[str, Target]) -> str:
@@ -191,56 +181,31 @@ def render_rows(targets: Mapping[str, Target]) -> str:
     return f"{RULE}\n\n{markdown_table(lines)}"
 
 
+def list_rows(targets: Mapping[str, Target]) -> list[dict[str, str]]:
+    """Returns a line for each row, for tables."""
+    return [_line(target) for target in targets.values()]
+
+
 def _line(target: Target) -> dict[str, str]:
     row, result = target.row, target.result
-    line = dict.fromkeys(("row", "paper", "ours", "tolerance", "seeds", "hours", "downloads"), "")
-    line.update({"row": row.name, "paper": target.paper, "ours": "not run"})
+    line = {"row": row.name, "paper": target.paper, "ours": "not run"}
+    line.update(dict.fromkeys(("tolerance", "seeds", "hours", "downloads"), ""))
     if result is not None:
         folds = f" x {target.folds} folds" if target.folds else ""
         minutes = sum(member["minutes"] for member in members_of(result))
-        line.update(
-            {
-                "ours": target.score.show(result),
-                "tolerance": target.score.format(target.tolerance(len(target.seeds))),
-                "seeds": f"{len(target.seeds)}{folds}",
-                "hours": f"{minutes / 60:.1f}",
-                "downloads": ", ".join(_downloads(row, result["config"])),
-            }
-        )
+        line["ours"] = target.score.show(result)
+        line["tolerance"] = target.score.format(target.tolerance(len(target.seeds)))
+        line["seeds"] = f"{len(target.seeds)}{folds}"
+        line["hours"] = f"{minutes / 60:.1f}"
+        line["downloads"] = ", ".join(_downloads(row, result["config"]["data"]))
     return {**line, "released model": row.released}
 
 
-def _downloads(row: Row, config: dict) -> list[str]:
+def _downloads(row: Row, data: dict) -> list[str]:
     """Returns the names of what `data_prep.download` must fetch, and other inputs."""
-    data = config["data"]
     if row.name == "demo":  # its corpus is written, not fetched
         return ["none"]
     names = [_DOWNLOADS.get(data["corpus"], data["corpus"])]
     if data["vectors"]:
         names.append(".".join(data["vectors"].rpartition("/")[2].split(".")[:2]))
     return [*names, *([f"{data['bilm']} (configs/bilm.py:small)"] if data.get("bilm") else [])]
-
-
-def _scores(target: Target, run: dict) -> list[str]:
-    """Returns lines with the paper's, the recorded and the new score."""
-    seeds = sorted({member["seed"] for member in members_of(run)})
-    dev = target.score.show(run, "dev")
-    return [
-        _title(target),
-        f"  paper     {target.paper or 'none'}",
-        f"  recorded  {target.score.show(target.result)}, seeds {_join(target.seeds)}",
-        f"  yours     {target.score.show(run)}, seeds {_join(seeds)}; dev {dev}",
-    ]
-
-
-def _title(target: Target) -> str:
-    unit = "accuracy in per cent" if target.score.key == "accuracy" else "Pearson's r"
-    return f"{target.row.name}: {target.row.model}, {unit} on test"
-
-
-def _signed(score: Score, value: float) -> str:
-    return ("+" if value >= 0 else "") + score.format(value)
-
-
-def _join(numbers) -> str:
-    return ", ".join(map(str, numbers))

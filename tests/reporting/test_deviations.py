@@ -11,7 +11,7 @@ from disan_tf.reporting.deviations import (
     read_deviations,
     render_deviations,
 )
-from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.result_files import read_results
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.differences import Answers, difference, difference_over_all
-from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.paper_tables import render_tables
 from disan_tf.reporting.report import report
 from disan_tf.reporting.result_files import read_predictions, read_results
 from tests.support.runs.finished import config_of, write_run, write_series

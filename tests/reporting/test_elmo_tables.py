@@ -2,8 +2,8 @@
 
 import pytest
 
-from disan_tf.reporting.paper_tables.all_tables import TABLES, find_row
-from disan_tf.reporting.paper_tables.elmo import accuracy_per_epoch, costs, render_confusions
+from disan_tf.reporting.paper_tables import accuracy_per_epoch, costs, render_confusions
+from disan_tf.reporting.papers import TABLES, find_row
 from tests.support.runs.training import load_config
 
 GLOVE, ELMO = "DiSAN + GloVe", "DiSAN + ELMo"

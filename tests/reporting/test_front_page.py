@@ -13,7 +13,7 @@ from disan_tf.reporting.front_page import (
     pages,
     update_pages,
 )
-from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.papers import TABLES
 from tests.support.runs.training import load_config
 
 ROOT = CHECKPOINTS.parent

@@ -10,8 +10,8 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting.all_runs import results_table
 from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.fine_tuning import fine_tuning_tables
-from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
-from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.paper_tables import render_tables
+from disan_tf.reporting.papers import TABLES, paper_figures
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import read_predictions, read_results, read_speeds
 from disan_tf.runs.work_directory import flatten

@@ -6,8 +6,8 @@ import io
 import pytest
 
 from configs.papers.resan import RESAN_VARIANTS
-from disan_tf.reporting.paper_tables.all_tables import TABLES, paper_figures
-from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.paper_tables import render_tables
+from disan_tf.reporting.papers import TABLES, paper_figures
 from disan_tf.reporting.report import summarise
 from tests.support.runs.finished import write_run, write_selections, write_series
 from tests.support.runs.training import load_config

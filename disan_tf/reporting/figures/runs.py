@@ -12,16 +12,17 @@ from matplotlib.figure import Figure
 from disan_tf.common import plots
 from disan_tf.common.plots import STYLES
 from disan_tf.ops.direction_mask import positional_mask
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.rendering import accuracy_by_length
+from disan_tf.reporting.paper_tables import accuracy_by_length
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.results import describe_members, members_of
 
+Drawn = tuple[Optional[Figure], list[str]]  # None for too little data; the names of the results
 _TOKENS = 5  # in the figure of the masks
 _CLOSED = "\N{MINUS SIGN}\N{INFINITY}"
 _MASKS = {"diagonal": "diag-disabled", "forward": "forward", "backward": "backward"}
 
 
-def positional_masks(_=None) -> Figure:
+def positional_masks() -> Figure:
     """Draws DiSAN Fig. 3: a panel per mask, filled where a row attends to its column."""
     figure = plots.new_figure(8.4, 3.1)
     places, words = tf.range(_TOKENS), [str(place) for place in range(1, _TOKENS + 1)]
@@ -35,14 +36,15 @@ def positional_masks(_=None) -> Figure:
     return figure
 
 
-def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
+def accuracy_against_length(results: dict[str, dict]) -> Drawn:
     """Draws DiSAN Fig. 5: accuracy on SST's test sentences by length, with deviations."""
     rows = accuracy_by_length(results)
+    names = list(dict.fromkeys(row["run"] for row in rows))
     if not rows:
-        return None
+        return None, names
     axes = plots.new_figure(6.4, 4.2).add_subplot()
     bins = list(dict.fromkeys(row["tokens"] for row in rows))
-    for style, run in zip(cycle(STYLES), dict.fromkeys(row["run"] for row in rows)):
+    for style, run in zip(cycle(STYLES), names):
         own = [row for row in rows if row["run"] == run and row["accuracy, %"] != ""]
         places = [bins.index(row["tokens"]) for row in own]
         heights = [float(row["accuracy, %"]) for row in own]
@@ -53,17 +55,22 @@ def accuracy_against_length(results: dict[str, dict]) -> Optional[Figure]:
         )
     counts = {row["tokens"]: float(row["sentences"]) for row in rows}
     axes.set_xticks(range(len(bins)), [f"{name}\n({counts[name]:.0f})" for name in bins])
-    return _finish(axes, "tokens in a sentence (test sentences)", "test accuracy, %")
+    return _finish(axes, "tokens in a sentence (test sentences)", "test accuracy, %"), names
 
 
-def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
+def accuracy_against_epochs(results: dict[str, dict]) -> Drawn:
     """Draws ELMo-DiSAN Fig. 6: each result's test accuracy by epoch, mean and range of its seeds.
 
     A curve ends with the first seed that patience stopped: a mean of the others would jump.
     """
-    drawn = tested_runs(results)
+    drawn = {
+        name: row.model
+        for row in TABLES["elmo_disan_table_1"].rows
+        for name, run in row.runs(results).items()
+        if all(member.get("test_curve") for member in members_of(run))
+    }
     if not drawn:
-        return None
+        return None, []
     axes = plots.new_figure(6.8, 4.4).add_subplot()
     models = list(drawn.values())
     for style, (name, model) in zip(cycle(STYLES), drawn.items()):
@@ -76,22 +83,7 @@ def accuracy_against_epochs(results: dict[str, dict]) -> Optional[Figure]:
         label = model if models.count(model) == 1 else f"{model}, {name}"
         axes.plot(epochs, mean, label=label, markersize=4, **style)
         axes.fill_between(epochs, low, high, alpha=0.15, linewidth=0, color=style["color"])
-    return _finish(axes, "epochs", "test accuracy, %")
-
-
-def runs_by_length(results: dict[str, dict]) -> list[str]:
-    """Returns the names of the results that `accuracy_against_length` draws."""
-    return list(dict.fromkeys(row["run"] for row in accuracy_by_length(results)))
-
-
-def tested_runs(results: dict[str, dict]) -> dict[str, str]:
-    """Returns name -> model of ELMo-DiSAN's runs that were scored on test as they trained."""
-    return {
-        name: row.model
-        for row in TABLES["elmo_disan_table_1"].rows
-        for name, run in row.runs(results).items()
-        if all(member.get("test_curve") for member in members_of(run))
-    }
+    return _finish(axes, "epochs", "test accuracy, %"), list(drawn)
 
 
 def losses(records: Sequence[dict]) -> Optional[Figure]:

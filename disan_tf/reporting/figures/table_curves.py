@@ -5,9 +5,9 @@ selected fractions by epoch. A row of panels holds at most five runs, which have
 names stand at the ends of the first panel's curves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,33 +15,33 @@ from matplotlib.figure import Figure
 from disan_tf.common import plots
 from disan_tf.common.plots import STYLES, End, label_ends
 from disan_tf.metrics.classification import LENGTH_BINS
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.table import Table
+from disan_tf.reporting.papers import TABLES, Score, Table
 from disan_tf.reporting.results import members_of
 
 FEWEST = 20  # examples that a length must have to be drawn
-Lines = Mapping[str, tuple[dict, dict]]  # label -> a result; its colour, marker and dashes
 
 
 class Group(NamedTuple):
     """The runs in a row of panels."""
 
     inputs: str  # see `Table.by_inputs`
-    lines: Lines  # at most as many as there are styles, all of which differ
+    lines: Mapping[str, tuple[dict, dict]]  # label -> a result; its colour, marker and dashes
 
 
 def draw_table_curves(results: Mapping[str, dict], folder: Path) -> None:
     """Writes `<table>.svg` and `.png` for each table that has runs; see `read_results`."""
     for name, table in TABLES.items():
-        groups = table_groups(table, results)
-        if groups:
-            plots.save_picture(picture(table, groups), folder / name)
+        if drawn := picture(table, results):
+            plots.save_picture(drawn, folder / name)
 
 
-def picture(table: Table, groups: Sequence[Group]) -> Figure:
-    """Draws the panels that have data, in a row for each group of `table_groups`."""
-    panels = [_draw_dev_scores]
+def picture(table: Table, results: Mapping[str, dict]) -> Optional[Figure]:
+    """Draws the panels that have data, in a row for each group; None for a table without runs."""
+    groups = table_groups(table, results)
+    if not groups:
+        return None
     runs = [run for group in groups for run, _ in group.lines.values()]
+    panels = [_draw_dev_scores]
     panels += [_draw_lengths] if any(map(_by_length, runs)) else []
     panels += [_draw_selections] if any(map(_selections, runs)) else []
     figure = plots.new_figure(4.4 * len(panels) + 2.6, 3.4 * len(groups))
@@ -49,16 +49,16 @@ def picture(table: Table, groups: Sequence[Group]) -> Figure:
     for group, row in zip(groups, grid):
         row[0].set_title(group.inputs, loc="left", fontsize=9)
         for axes, draw in zip(row, panels):
-            draw(axes, table, group.lines)
+            draw(axes, table.headline, group.lines)
             axes.grid(alpha=0.3)
             axes.set_visible(bool(axes.get_lines()))
     for group, row in zip(groups, grid):  # once all panels have the same limits
-        label_ends(row[0], _ends(table, group.lines))
+        label_ends(row[0], _ends(table.headline, group.lines))
     return figure
 
 
 def table_groups(table: Table, results: Mapping[str, dict]) -> list[Group]:
-    """Returns the groups of a paper's table's runs, in its order; [] without runs."""
+    """Returns the groups of a table's runs, in its order; each has at most as many as styles."""
     models = {name: row.model for row in table.rows for name in row.runs(results)}
     groups = []
     for inputs, names in table.by_inputs(results).items():
@@ -72,33 +72,32 @@ def table_groups(table: Table, results: Mapping[str, dict]) -> list[Group]:
     return groups
 
 
-def _ends(table: Table, lines: Lines) -> list[End]:
-    """Returns the last point of each run's first dev curve, with the run's label."""
-    ends = []
-    for label, (run, style) in lines.items():
-        epochs, heights = _dev_curve(table, members_of(run)[0])
-        ends.append(End(epochs[-1], heights[-1], label, style["color"]))
-    return ends
-
-
-def _dev_curve(table: Table, member: dict) -> tuple[list[float], list[float]]:
+def _dev_curve(score: Score, member: dict) -> list[tuple[float, float]]:
     """Returns the epochs and the heights of a training's dev scores."""
-    epochs = [step * member["epochs"] / member["steps"] for step, _ in member["dev_curve"]]
-    return epochs, [table.headline.scale * value for _, value in member["dev_curve"]]
+    pace = member["epochs"] / member["steps"]
+    return [(step * pace, score.scale * value) for step, value in member["dev_curve"]]
 
 
-def _draw_dev_scores(axes, table: Table, lines) -> None:
+def _ends(score: Score, lines) -> list[End]:
+    """Returns the last point of each run's first dev curve, with the run's label."""
+    firsts = [(label, members_of(run)[0], style) for label, (run, style) in lines.items()]
+    return [
+        End(*_dev_curve(score, member)[-1], label, style["color"])
+        for label, member, style in firsts
+    ]
+
+
+def _draw_dev_scores(axes, score: Score, lines) -> None:
     """Draws each member's dev score by epoch."""
-    score = table.headline
     for run, style in lines.values():
         for member in members_of(run):
-            epochs, heights = _dev_curve(table, member)
+            epochs, heights = zip(*_dev_curve(score, member))
             axes.plot(epochs, heights, **_marked_at_the_end(style, heights))
     name = "accuracy, %" if score.key == "accuracy" else score.name
     axes.set(xlabel="epochs", ylabel=f"dev {name}")
 
 
-def _draw_lengths(axes, table: Table, lines) -> None:
+def _draw_lengths(axes, _, lines) -> None:
     """Draws test accuracy by sentence length, in pairs the longer sentence's."""
     found = {name for run, _ in lines.values() for name in _by_length(run)}
     bins = [name for name in LENGTH_BINS if name in found]
@@ -110,7 +109,7 @@ def _draw_lengths(axes, table: Table, lines) -> None:
     axes.set(xlabel="tokens (of the longer sentence)", ylabel="test accuracy, %")
 
 
-def _draw_selections(axes, table: Table, lines) -> None:
+def _draw_selections(axes, _, lines) -> None:
     """Draws the fractions of heads and, fainter, dependents that members selected, by epoch."""
     for run, style in lines.values():
         for member, curve in _selections(run):

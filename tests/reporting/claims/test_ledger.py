@@ -4,6 +4,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.reporting.claims.evidence import LOWER_IS_BETTER, Rows
 from disan_tf.reporting.claims.ledger import (
     Claim,
     assess_claims,
@@ -11,7 +12,6 @@ from disan_tf.reporting.claims.ledger import (
     read_records,
     render_claims,
 )
-from disan_tf.reporting.claims.rows import LOWER_IS_BETTER, Rows
 from disan_tf.reporting.papers import read_section
 from disan_tf.reporting.result_files import read_predictions, read_results
 

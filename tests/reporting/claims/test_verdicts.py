@@ -4,8 +4,6 @@ import copy
 
 import numpy as np
 import pytest
-
-from disan_tf.reporting.claims.conditions import other_trainings
 from disan_tf.reporting.claims.finding import (
     NOT_SUPPORTED,
     NOT_TESTED,
@@ -15,9 +13,11 @@ from disan_tf.reporting.claims.finding import (
     Records,
     judge,
 )
-from disan_tf.reporting.claims.ledger import Claim, Entry, render_claims
 from disan_tf.reporting.claims.other_evidence import Benchmark, Selection, Untested
 from disan_tf.reporting.claims.rows import Parameters, Rows
+
+from disan_tf.reporting.claims.conditions import other_trainings
+from disan_tf.reporting.claims.ledger import Claim, Entry, render_claims
 from disan_tf.reporting.differences import Answers, Interval
 from tests.support.runs.finished import DATA, config_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from disan_tf.reporting.figures.table_curves import draw_table_curves, picture, table_groups
-from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.report import summarise
 from tests.support.runs.finished import config_of, write_run, write_series
 

@@ -19,7 +19,7 @@ from disan_tf.cli.loading import (
     report_lines,
 )
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, command
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import count, join_choices, suggestion
 from disan_tf.common.progress import notify
 
@@ -295,14 +295,14 @@ def models() -> None:
     from disan_tf.cli.help import list_models
     from disan_tf.serving.release.released import presets
 
-    print(list_models(presets(), command()))
+    print(list_models(presets()))
 
 
 def configs() -> None:
     """Lists the experiments' configs with their variants."""
     from disan_tf.cli.help import list_configs
 
-    print(list_configs(command()))
+    print(list_configs())
 
 
 def doctor(data_dir, prepared_dir=None) -> None:

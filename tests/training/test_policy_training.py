@@ -135,11 +135,6 @@ def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
         assert (record["head_fraction"] == 1.0) == (record["phase"] == "pretrain")
 
 
-def test_both_dev_figures_are_reported_once_tokens_are_chosen(unbroken):
-    dev = records_of(unbroken, "dev")
-    assert [("greedy_accuracy" in record) for record in dev] == [False] * 2 + [True] * 6
-
-
 def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus):
     bundle, split = load_bundle(unbroken.workdir / "best"), corpus.split("test")
     scores = evaluate(bundle, corpus, "test")
@@ -171,7 +166,7 @@ def test_a_killed_training_resumes_bit_for_bit(in_turns, corpus):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule, kill", [("sim", 6), ("sim", 19), ("sep", 11)])
+@pytest.mark.parametrize("schedule, kill", [("sim", 6), ("sim", 19)])
 def test_it_resumes_bit_for_bit_in_every_phase(schedule, kill, corpus, tmp_path):
     train = partial(run_trainer, _whole_config(schedule), corpus)
     check_resumes(train, tmp_path, kill)
@@ -197,25 +192,11 @@ def test_each_step_is_traced_once(unbroken):
 @pytest.mark.slow
 def test_both_optimizers_work_in_low_precision(at_once):
     trainer, _ = at_once
-    _check_low_precision(trainer)
-    assert [phase for phase, _ in _phases(trainer)] == ["pretrain", "policy", "both"]
-
-
-@pytest.mark.slow
-def test_they_work_in_bfloat16_too(corpus, tmp_path):
-    _check_low_precision(run_trainer(_config("mixed_bfloat16"), corpus, tmp_path))
-
-
-def _check_low_precision(trainer):
     for record in records_of(trainer, "train"):
         norms = [record["gradient_norm"], record["policy_gradient_norm"]]
         assert np.isfinite([record["loss"], record["policy_loss"], *norms]).all()
         assert max(norms) < 100.0  # loss scaling makes them thousands of times larger
-
-
-def test_the_baseline_of_a_training_lies_among_its_rewards(unbroken):
-    rewards = [record["reward"] for record in records_of(unbroken, "train")]
-    assert min(rewards) <= float(unbroken.method.baseline.value()) <= max(rewards)
+    assert [phase for phase, _ in _phases(trainer)] == ["pretrain", "policy", "both"]
 
 
 def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):

@@ -16,12 +16,9 @@ REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 
 
 def is_over(train, step: int, best_step: int) -> bool:
-    """Returns whether a training ends at `step`.
+    """Returns whether a training ends at `step`; `train` is `config.train`.
 
-    Args:
-      train: `config.train`.
-      step: the last finished step.
-      best_step: the step of the best evaluation so far.
+    `best_step` is the step of the best evaluation so far.
     """
     stale = train.patience and step - best_step >= train.patience * train.evaluate_every
     return step >= train.steps or bool(stale)
@@ -32,10 +29,6 @@ def in_steps(train, epoch_steps: int):
 
     Without `steps` a training has `epochs`; without `evaluate_every` or `checkpoint_every` it
     evaluates or saves once an epoch.
-
-    Args:
-      train: `config.train`.
-      epoch_steps: the number of steps in the first epoch.
     """
     train = train.copy_and_resolve_references()
     with train.unlocked():

@@ -129,26 +129,17 @@ def for_raw_text(name: str) -> str:
     """Returns the name of the tokenizer that gives raw text the tokens of a model's corpus.
 
     Corpora of `whitespace` are tokenised by the rules of a treebank.
-
-    Args:
-      name: the tokenizer of the corpus.
     """
     return "treebank" if name == "whitespace" else name
 
 
 def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.Tokenizer:
-    """Returns the tokenizer `name`; `escape` applies to `treebank` alone.
-
-    Raises:
-      UserError: no tokenizer has this name.
-    """
-    if name == "kim":
-        return KimTokenizer()
-    if name == "whitespace":
-        return WhitespaceTokenizer()
+    """Returns the tokenizer `name`, or raises UserError; `escape` applies to `treebank` alone."""
+    if name not in VERSIONS:
+        raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
     if name == "treebank":
         return TreebankTokenizer(escape)
-    raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
+    return KimTokenizer() if name == "kim" else WhitespaceTokenizer()
 
 
 def _replace(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:

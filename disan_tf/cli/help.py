@@ -41,10 +41,7 @@ _INDENT = " " * 4
 def help_text(modes: Mapping[str, Callable], defined_flags: Sequence[flags.Flag]) -> str:
     """Returns the help: each mode with its needs, three examples, and the flags grouped by mode.
 
-    Args:
-      modes: name -> function, whose parameters are named as its flags; parameters without a
-        default are needed.
-      defined_flags: the flags of the command line, --mode among them.
+    A mode's parameters are named as its flags; parameters without a default are needed.
     """
     defaults = {flag.name: flag.default for flag in defined_flags}
     groups: dict[tuple, list[flags.Flag]] = {}

@@ -33,14 +33,7 @@ def prepare(config, data_dir, prepared_dir) -> None:
 
 
 def train(
-    config,
-    workdir,
-    data_dir,
-    prepared_dir,
-    seeds=(),
-    folds=(),
-    pictures=True,
-    init_from=None,
+    config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True, init_from=None
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     from disan_tf.cli.check_config import check_config
@@ -211,15 +204,9 @@ def attend(
     from disan_tf.serving.release.released import model_name
 
     bundle = load_serving(checkpoint)
-    lines = attend_lines(
-        bundle,
-        input,
-        output,
-        input_format,
-        lambda folder: write_page(folder, model_name(bundle)),
-        text_column,
-        input_encoding,
-    )
+    add_page = lambda folder: write_page(folder, model_name(bundle))  # noqa: E731
+    options = input_format, add_page, text_column, input_encoding
+    lines = attend_lines(bundle, input, output, *options)
     page = f"; open {Path(output) / NAME} in a browser" if lines else ""
     print(f"{count(lines, 'line')} in {output}{page}")
 
@@ -271,12 +258,7 @@ def report(workdir=None, output=None) -> None:
 
 
 def figures(
-    checkpoint=None,
-    workdir=None,
-    input=None,
-    input_format=None,
-    figures=(),
-    output="figures",
+    checkpoint=None, workdir=None, input=None, input_format=None, figures=(), output="figures"
 ) -> None:
     """Draws the papers' figures from a model's attention or from recorded runs."""
     from disan_tf.reporting.figures.main import check_names, draw_runs

@@ -33,12 +33,7 @@ class UserError(Exception):
 
 
 class Stopped(SystemExit):
-    """The exception that a signal to end the process raises; see `disan_tf.common.signals`.
-
-    Args:
-      message: a sentence.
-      status: the exit status.
-    """
+    """The exception that a signal to end the process raises, with a sentence and an exit status."""
 
     def __init__(self, message: str, status: int):
         super().__init__(status)

@@ -55,10 +55,8 @@ def config_names() -> list[str]:
 def find_config(value: str) -> str:
     """Returns the path of a config file, with its variant if one is given.
 
-    Args:
-      value: a path, or the name of a config in the package, such as `demo:tiny`. A path
-      `configs/...`
-        without a file means the package's config of that name.
+    `value` is a path, or the name of a config in the package, such as "demo:tiny". A path
+    `configs/...` without a file means the package's config of that name.
     """
     name, colon, variant = value.partition(":")
     path = Path(name)

@@ -44,8 +44,7 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
         parameters. Arguments that a `functools.partial` sets are no options. A class has the
         parameters of its bases too.
 
-    Raises:
-      UserError: an option is wrong; the error names its flag, its value and the possible values.
+    Raises UserError with the flag, its value and the possible values.
     """
     by_component = [options_of(component) for component in components]
     known = {name: option for options in by_component for name, option in options.items()}

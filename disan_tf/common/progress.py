@@ -37,11 +37,7 @@ def progress_bar(
 ) -> tqdm:
     """Returns a bar with counts, speed and time left; it draws nothing without a terminal.
 
-    Args:
-      description: the work, such as "predict".
-      unit: the counted things, such as "lines".
-      total: their number; None = unknown.
-      is_enabled: False never draws.
+    `unit` are the counted things, such as "lines"; `total` is their number, or None if unknown.
     """
     bar_format = _UNKNOWN if total is None else _KNOWN
     is_hidden = not (is_enabled and is_terminal())

@@ -34,18 +34,11 @@ _SCALARS = {"true": True, "false": False}
 
 
 def read_section(path: Path, section: str, sections: tuple[str, ...], kind: Any):
-    """Reads one of the `sections` that a file may have.
+    """Reads one of the `sections` that a file may have, a missing one as empty, "" or ().
 
-    Args:
-      path, section, sections: the file, and names of sections.
-      kind: the type of its content: a scalar type, `Any`, `Optional`, `Literal`, a dataclass, a
-        `Union` of dataclasses, `tuple[kind, ...]` or `Mapping[str, kind]`.
-
-    Returns:
-      The content. A section that the file lacks is empty, "" or ().
-
-    Raises:
-      UserError: the file is missing, damaged, or does not match `kind`; the error names the line.
+    `kind` is the type of its content: a scalar type, `Any`, `Optional`, `Literal`, a dataclass, a
+    `Union` of dataclasses, `tuple[kind, ...]` or `Mapping[str, kind]`. A file that is missing,
+    damaged, or does not match is a UserError, which names the line.
     """
     node = _sections(path, sections).get(section)
     if node is not None:

@@ -28,10 +28,9 @@ def plan_batches(
 
     Args:
       lengths: <int>[examples] or [examples, fields], tokens of each sentence.
-      batch_size: examples in a batch; only one batch of the epoch can be smaller.
-      window: batches in a window.
-      seed: the experiment's seed.
-      epoch: the epoch's number, from 0.
+      batch_size, window: examples in a batch, of which only one can be smaller; batches in a
+      window.
+      seed, epoch: the experiment's seed, and the epoch's number, from 0.
       batch_tokens: unless 0, a batch's token budget, padding and all fields included; a batch
         holds at least one example, and a window holds window * batch_size examples.
 

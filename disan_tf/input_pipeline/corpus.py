@@ -121,8 +121,7 @@ class Split:
 class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.format`.
 
-    `layers` are the biLM's cached layers, see `with_layers`, or None. A file that is missing or
-    damaged, and another format, are UserErrors.
+    A file that is missing or damaged, and another format, are UserErrors.
     """
 
     layers: Optional[LayerFiles] = None

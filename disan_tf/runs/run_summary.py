@@ -75,9 +75,8 @@ def summarise_run(workdir: Path) -> dict:
     """Returns the config, origin, steps, times, curves and scores of a finished run.
 
     Returns:
-      "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`,
-      "machine" if the run is not older than this key, and "init_from" if the run began with a
-      trained model;
+      "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`, and
+      "machine" and "init_from" if it has them;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
       "<split>_curve" for each watched split (`config.evaluate.splits`); for hard attention

@@ -136,8 +136,7 @@ def _snake_case(name: str) -> str:
 def datasets(file: h5py.File) -> Iterator[h5py.Dataset]:
     """Yields all arrays of a file. A group that is linked several times is visited once.
 
-    Raises ValueError if a link or an array leads to another file, or the file has more than
-    `MOST_LINKS` links or `DEEPEST` levels of groups.
+    Raises ValueError for links to other files, and above `MOST_LINKS` links or `DEEPEST` levels.
     """
     groups, seen, count = [(file, 1)], {_address(file)}, 0
     while groups:

@@ -188,10 +188,7 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
 
     Only the escapes change characters: brackets to `-LRB-` and so on, quotes to ``` `` '' ` ' ```,
     dashes to `--`, ellipses to `...`, slash and star to `\/` and `\*`. Bytes that are not UTF-8
-    pass through.
-
-    Args:
-      escape: whether tokens are escaped; if not, a token is the slice of the text at its offsets.
+    pass through. Without `escape`, a token is the slice of the text at its offsets.
 
     Example: `"(It isn't bad.)"` -> `-LRB- It is n't bad . -RRB-`.
     """

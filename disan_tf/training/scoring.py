@@ -13,12 +13,7 @@ from disan_tf.training.checkpoints import TrainingState
 
 
 class Outcome(NamedTuple):
-    """The outputs and the loss on a split.
-
-    Attributes:
-      outputs: <float32>[examples, classes], in the split's order.
-      loss: mean of the batches' losses, weighted by their sizes, weight decay included.
-    """
+    """The outputs <float32>[examples, classes] on a split, in its order, and the mean loss."""
 
     outputs: np.ndarray
     loss: float

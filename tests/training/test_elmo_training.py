@@ -101,6 +101,7 @@ def test_a_bilm_may_be_trained_with_the_task(corpus, tmp_path):
         assert np.any(model.embedding.bilm.forward[0].kernel.numpy() != before)
 
 
+@pytest.mark.slow
 def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
     config = with_few_operations(elmo_config(steps=2, elmo={"phrases": "cut"}))
     config.data.contexts = True

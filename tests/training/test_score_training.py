@@ -6,7 +6,6 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
-from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_pair_corpus, make_score_corpus
@@ -83,11 +82,3 @@ def test_classes_are_refused_where_the_task_reads_scores(tmp_path):
     corpus.manifest["fields"] = ["sentence_a", "sentence_b"]
     with pytest.raises(UserError, match="holds classes, but the task of the config reads scores;"):
         Trainer(config, corpus, tmp_path / "run")
-
-
-def test_the_scores_of_a_trained_model_are_rendered(corpus, unbroken):
-    scores = evaluate(load_bundle(unbroken[0].workdir / "best"), corpus, "dev")
-    assert scores["criterion"] == "pearson"
-    assert scores["pearson"] == unbroken[1]["best_score"]
-    shown = render_scores(scores).splitlines()[1]
-    assert shown.startswith(f"Pearson's r {scores['pearson']:.4f}, ")

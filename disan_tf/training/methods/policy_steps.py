@@ -53,16 +53,14 @@ def make_policy_step(
         the gradient of the loss (ReSAN Eq. 16), POLICY's weights the policy gradient (Eq. 20);
         both include their own weight decay. Both come from one forward pass.
       how: the selection, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
-      reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
-      baseline: the baseline of the rewards.
+      reward, baseline: a function of `REWARDS`, and what is subtracted from them.
       clip_norm, compiler: see `apply_gradients` and `compiled_step`.
 
     Returns:
       A `compiled_step` with the arguments of the step by `make_train_step` -> a dictionary of
-      <float32>[]: "loss" and `model.batch_score_name`, "reward" (mean over the sentences),
-      "head_fraction" and "dependent_fraction" (of the real tokens, mean over the sentences),
-      "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 for weights that this step does
-      not train), and "skipped_steps", summed over the optimizers.
+      <float32>[]: also "reward", "head_fraction" and "dependent_fraction" (of the real tokens), all
+      means over the sentences, "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 for
+      weights that this step does not train), and "skipped_steps", summed over the optimizers.
     """
 
     def policy_step(*batch):

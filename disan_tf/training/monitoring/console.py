@@ -15,10 +15,8 @@ _STEPS = "step {n:,}/{total:,} {bar} {rate_noinv_fmt}, {remaining} left{postfix}
 class ConsoleLog(tf.keras.callbacks.Callback):
     """Prints a line at every evaluation: scores, speed, time left.
 
-    Args:
-      steps: the number of steps in the whole training.
-      examples: the mean number of examples in a step.
-      epoch_steps: the number of steps in an epoch.
+    `steps` are those of the whole training and `epoch_steps` of an epoch; a step has a mean number
+    of `examples`.
     """
 
     def __init__(self, steps: int, examples: float, epoch_steps: int):
@@ -50,10 +48,8 @@ class ConsoleLog(tf.keras.callbacks.Callback):
 class TrainingBar(tf.keras.callbacks.Callback):
     """Draws a bar on a terminal: steps, speed and time left; loss, dev score and best so far.
 
-    Args:
-      steps: the number of steps in the whole training.
-      criterion: the name of the dev score that chooses the best model.
-      best: returns the step and the score of the best evaluation so far.
+    `criterion` is the dev score that chooses the best model; `best` returns step and score of the
+    best evaluation so far.
     """
 
     def __init__(self, steps: int, criterion: str, best: Callable[[], tuple[int, float]]):

@@ -41,13 +41,10 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     `metrics.jsonl`. Events of a killed process are removed if their steps are repeated.
 
     Args:
-      directory: `<workdir>/tensorboard`.
-      config: the training's config.
-      probe: the model's inputs for the histograms.
-      evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
+      directory, config: `<workdir>/tensorboard`, and the training's config.
+      probe, evaluation_step: the model's inputs for the histograms, and the step of the graph.
       examples: the mean number of examples in a step.
-      pictures: functions that are called at every evaluation, and return pairs of a name and
-        <uint8>[height, width, 3].
+      pictures: functions that return pairs of a name and <uint8>[height, width, 3].
     """
 
     def __init__(

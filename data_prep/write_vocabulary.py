@@ -14,9 +14,8 @@ from disan_tf.common.files import write_atomically
 from disan_tf.input_pipeline.format import EMBEDDINGS, VOCABULARY, Keys
 from disan_tf.text import word_vectors
 from disan_tf.text.lookup import UNKNOWN_ID
-from disan_tf.text.preset_vectors import PREFIX
 from disan_tf.text.tokenizer import lowercase
-from disan_tf.text.word_vectors import WordVectors
+from disan_tf.text.word_vectors import PREFIX, WordVectors
 
 _SHOWN = 10  # words without a vector
 

@@ -7,6 +7,8 @@ tensors become large, and matrix products of rank 2. (TensorFlow multiplies a ra
 matrix as a batch product, whose gradient makes the whole step three times as slow.)
 """
 
+from operator import attrgetter
+
 import tensorflow as tf
 
 # Settings of `tf.train.AdadeltaOptimizer(0.5)` and the moving average in the authors' code.
@@ -18,16 +20,10 @@ _LABEL = tf.TensorSpec([None], tf.int32, name="label")
 
 
 def dense_attention(head, dependent, value, mask, *, direction: str, scale: float = 5.0):
-    """Computes DiSAN's Eq. 15 and 11 for one direction, "forward" or "backward".
+    """Computes DiSAN's Eq. 15 and 11 for one direction, "forward" (i < j) or "backward" (i > j).
 
-    Args:
-      head, dependent, value: <float32>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      direction: "forward" (i < j) or "backward" (i > j).
-      scale: c of Eq. 15.
-
-    Returns:
-      <float32>[batch, length, dim]; 0 for a token that may attend to nothing.
+    `head`, `dependent`, `value` and the result are <float32>[batch, length, dim], `mask` is
+    <bool>[batch, length], `scale` is c of Eq. 15. A token that may attend to nothing has 0.
     """
     positions = tf.range(tf.shape(mask)[1])
     compare = {"forward": tf.less, "backward": tf.greater}[direction]
@@ -39,46 +35,22 @@ def dense_attention(head, dependent, value, mask, *, direction: str, scale: floa
     return tf.reduce_sum(weights * value[:, None, :, :], axis=2)
 
 
-class DenseDisan(tf.Module):
-    """A model from premise and hypothesis to logits, both encoded with the same weights.
-
-    Its weights have the same names as in `disan_tf.models`' model; nothing else is shared.
+class DenseDisan:
+    """Premise and hypothesis, <int32>[batch, length], 0 = padding -> logits <float32>[batch, 3].
 
     Args:
-      config: a config of `configs/disan_snli.py`.
-      words: number of words with a vector.
-      classes: number of classes.
-
-    Call arguments:
-      premise, hypothesis: <int32>[batch, length], 0 = padding.
-      training: whether dropout acts (`tf.nn.dropout` on the input of every linear map).
-
-    Returns:
-      Logits, <float32>[batch, classes].
+      model: DiSAN for SNLI, in float32; its weights are used, and nothing else of it.
+      config: its config.
     """
 
-    def __init__(self, config, words: int, classes: int):
-        super().__init__()
+    def __init__(self, model: tf.keras.Model, config):
+        self.variables, self._model = model.trainable_variables, model
+        self.decayed = [weight for weight in self.variables if "dense/kernel" in weight.name]
         self.dropout, self.l2 = config.train.dropout, config.train.l2
         self.activation = tf.keras.activations.get(config.encoder.activation)
-        dim, units = config.data.embedding_dim, config.encoder.units
-        both, hidden = 2 * units, config.task.hidden_units
-        self.weights, self.decayed = {}, []
-        self._add("embedding.trained", [words, dim])
-        for block in ("encoder.forward_block", "encoder.backward_block"):
-            self._add_linear(f"{block}.input_map", dim, units)
-            self._add(f"{block}.dependent_map.kernel", [units, units])
-            self._add(f"{block}.head_map.kernel", [units, units])
-            self._add(f"{block}.attention_bias", [units])
-            self._add_linear(f"{block}.fusion_gate.token_map", units, units)
-            self._add_linear(f"{block}.fusion_gate.context_map", units, units)
-            self._add(f"{block}.fusion_gate.bias", [units])
-        self._add_linear("encoder.source2token.token_map", both, both)
-        self._add_linear("encoder.source2token.score_map", both, both)
-        self._add_linear("head.hidden", 4 * both, hidden)
-        self._add_linear("head.logits", hidden, classes)
 
     def __call__(self, premise, hypothesis, training: bool = False):
+        """Computes the logits; in training, dropout acts on the input of every linear map."""
         p, h = (self.encode(ids, training=training) for ids in (premise, hypothesis))
         features = tf.concat([p, h, p - h, p * h], axis=-1)
         hidden = self.activation(self._linear("head.hidden", features, training))
@@ -87,7 +59,7 @@ class DenseDisan(tf.Module):
     def encode(self, ids, training: bool = False):
         """Computes sentence vectors, <float32>[batch, 2 * units]."""
         mask = tf.not_equal(ids, 0)
-        x = tf.gather(self.weights["embedding.trained"], tf.maximum(ids - _WORDS_START, 0))
+        x = tf.gather(self._weight("embedding.trained"), tf.maximum(ids - _WORDS_START, 0))
         x *= tf.cast(ids >= _WORDS_START, tf.float32)[:, :, None]
         forward = self._directional("forward", x, mask, training)
         backward = self._directional("backward", x, mask, training)
@@ -100,11 +72,11 @@ class DenseDisan(tf.Module):
         dropped = self._drop(h, training)
         dependent = self._product(f"{block}.dependent_map.kernel", dropped)
         head = self._product(f"{block}.head_map.kernel", dropped)
-        head += self.weights[f"{block}.attention_bias"]
+        head += self._weight(f"{block}.attention_bias")
         s = dense_attention(head, dependent, h, mask, direction=direction)
         gate = self._linear(f"{block}.fusion_gate.token_map", h, training)
         gate += self._linear(f"{block}.fusion_gate.context_map", s, training)
-        gate = tf.sigmoid(gate + self.weights[f"{block}.fusion_gate.bias"])
+        gate = tf.sigmoid(gate + self._weight(f"{block}.fusion_gate.bias"))
         return (gate * h + (1.0 - gate) * s) * tf.cast(mask, tf.float32)[:, :, None]
 
     def _source2token(self, u, mask, training):
@@ -116,36 +88,27 @@ class DenseDisan(tf.Module):
 
     def _linear(self, name, x, training):
         product = self._product(f"{name}.dense.kernel", self._drop(x, training))
-        return product + self.weights[f"{name}.dense.bias"]
+        return product + self._weight(f"{name}.dense.bias")
 
     def _product(self, name, x):
-        kernel = self.weights[name]
+        kernel = self._weight(name)
         flat = tf.matmul(tf.reshape(x, [-1, kernel.shape[0]]), kernel)
         return tf.reshape(flat, tf.concat([tf.shape(x)[:-1], kernel.shape[1:]], axis=0))
 
     def _drop(self, x, training):
         return tf.nn.dropout(x, self.dropout) if training else x
 
-    def _add_linear(self, name, rows, columns):
-        self.decayed.append(self._add(f"{name}.dense.kernel", [rows, columns]))
-        self._add(f"{name}.dense.bias", [columns])
-
-    def _add(self, name, shape):
-        """Adds a variable: Glorot-uniform matrices and zero vectors, as `tf.get_variable` does."""
-        initial = tf.keras.initializers.GlorotUniform(seed=len(self.weights))
-        value = initial(shape) if len(shape) == 2 else tf.zeros(shape)
-        self.weights[name] = tf.Variable(value, name=name.replace(".", "_"))
-        return self.weights[name]
+    def _weight(self, name):
+        return attrgetter(name)(self._model)
 
 
 def make_dense_train_step(model: DenseDisan):
     """Returns the authors' whole training step, with their optimizer and moving average.
 
-    Returns:
-      A traced-once function (premise, hypothesis <int32>[batch, length], label <int32>[batch])
-      -> loss <float32>[].
+    It is traced once: premise, hypothesis <int32>[batch, length], label <int32>[batch] -> loss
+    <float32>[].
     """
-    variables = list(model.weights.values())
+    variables = model.variables
     optimizer = tf.keras.optimizers.legacy.Adadelta(LEARNING_RATE, rho=RHO, epsilon=EPSILON)
     optimizer._create_all_weights(variables)
     average = tf.train.ExponentialMovingAverage(DECAY)
@@ -168,8 +131,4 @@ def make_dense_train_step(model: DenseDisan):
 
 def make_dense_inference(model: DenseDisan):
     """Returns a traced-once function (premise, hypothesis) -> logits, without dropout."""
-    return tf.function(
-        lambda premise, hypothesis: model(premise, hypothesis, training=False),
-        input_signature=_PAIR,
-        autograph=False,
-    )
+    return tf.function(model.__call__, input_signature=_PAIR, autograph=False)

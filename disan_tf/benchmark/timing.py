@@ -29,11 +29,8 @@ class Timing(NamedTuple):
 
     def summary(self) -> dict:
         """Returns the numbers for the JSON file, in milliseconds."""
-        return {
-            "median_ms": 1e3 * self.median,
-            "min_ms": 1e3 * min(self.seconds),
-            "max_ms": 1e3 * max(self.seconds),
-        }
+        numbers = {"median": self.median, "min": min(self.seconds), "max": max(self.seconds)}
+        return {f"{name}_ms": 1e3 * seconds for name, seconds in numbers.items()}
 
 
 def measure(
@@ -45,7 +42,8 @@ def measure(
     function's own data, as in training, and not another function's. A call ends when the GPUs, if
     there are any, have finished their work.
     """
-    wait = _waiting()
+    has_gpu = tf.config.get_visible_devices("GPU")
+    wait = tf.test.experimental.sync_devices if has_gpu else lambda: None
     for function in functions.values():
         for _ in range(WARM_UPS):
             function()
@@ -62,35 +60,26 @@ def measure(
     return {name: Timing(tuple(times)) for name, times in seconds.items()}
 
 
-def _waiting() -> Callable[[], None]:
-    """Returns a function that waits for the GPUs; without a GPU a call waits by itself."""
-    if tf.config.get_visible_devices("GPU"):
-        return tf.test.experimental.sync_devices
-    return lambda: None
-
-
 def peak_gib(function: Callable, *arguments) -> float:
     """Returns the peak resident memory in GiB of a new process calling `function(*arguments)`.
 
     TensorFlow itself uses about 0.4 GiB. The function must be importable by name.
     """
-    return in_new_process(_call, function, arguments)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as process:
+        return process.submit(_peak_after, function, arguments).result()
 
 
-def in_new_process(function: Callable, *arguments):
-    """Calls `function(*arguments)` in a new process; it must be importable by name."""
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=fresh) as process:
-        return process.submit(function, *arguments).result()
+def add_ratios(records: dict, seconds: dict) -> None:
+    """Adds to records how many times faster a form is than the dense one, and DSA than DiSAN."""
+    for name, record in records.items():
+        for ratio, other in (("disan_ratio", f"disan {name}"), ("dense_ratio", "dense")):
+            if other in seconds and name != other:
+                record[ratio] = seconds[other] / seconds[name]
 
 
-def _call(function, arguments):
+def _peak_after(function, arguments) -> float:
     function(*arguments)
-    return peak()
-
-
-def peak() -> float:
-    """Returns this process' peak resident memory in GiB."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux, getrusage gives the parent's peak where that was higher
         fields = dict(line.split(":", 1) for line in status.read_text().splitlines())

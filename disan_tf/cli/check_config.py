@@ -21,12 +21,7 @@ DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 
 
 def check_config(config) -> None:
-    """Checks every section of a config against the components that take its options.
-
-    Raises:
-      UserError: an option that a component does not take, or an impossible value; the message
-        names the flag and the possible values.
-    """
+    """Checks every section of a config against the components that take its options."""
     try:
         with tf.Graph().as_default():  # an eager variable would take all memory from other workers
             for section in _sections(config):

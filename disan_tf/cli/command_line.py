@@ -10,19 +10,11 @@ from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
 from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
-from disan_tf.cli.help import COMPLETE, HELP_FLAGS, complete, help_text, parameters_of, welcome
+from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
-from disan_tf.common import quiet, signals
+from disan_tf.common import installation, quiet, signals
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
-from disan_tf.common.installation import (
-    cache_folder,
-    command,
-    find_config,
-    import_configs,
-    program,
-    version,
-)
 from disan_tf.common.options import join_choices
 
 FLAGS = flags.FLAGS
@@ -38,72 +30,43 @@ config_flags.DEFINE_config_file(
 flags.DEFINE_enum("mode", "train", MODES, "Mode of the program.")
 flags.DEFINE_string("workdir", None, "Folder of a training; the same command resumes there.")
 flags.DEFINE_string("data_dir", "data", "Folder of raw corpora and word vectors.")
-flags.DEFINE_string(
-    "prepared_dir", None, "Folder of prepared corpora (default: <workdir>/prepared)."
-)
-flags.DEFINE_string(
-    "checkpoint",
-    None,
-    "Work directory or name of a released model (default: --workdir).",
-)
+flags.DEFINE_string("prepared_dir", None, "Prepared corpora (default: <workdir>/prepared).")
+flags.DEFINE_string("checkpoint", None, "Work directory or released model (default: --workdir).")
 flags.DEFINE_list("seeds", [], "Seeds to train with, such as 1,2,3; prints mean and deviation.")
 flags.DEFINE_list("folds", [], "Folds to train: numbers, or `all`.")
-flags.DEFINE_string(
-    "init_from", None, "Released model or work directory whose weights a training starts with."
-)
+flags.DEFINE_string("init_from", None, "Model or work directory that a training starts with.")
 flags.DEFINE_list("runs", None, "Runs to compare: work directories, series or recorded results.")
 flags.DEFINE_bool("pictures", True, "Write pictures of attention and confusions to TensorBoard.")
 flags.DEFINE_string("split", "test", "Split to score: train, dev, test or mismatched.")
-flags.DEFINE_string(
-    "input", "-", "Input file: text, JSON, TSV or CSV, also gzipped; - is standard input."
-)
+flags.DEFINE_string("input", "-", "Text, JSON, TSV or CSV, also gzipped; - is standard input.")
 flags.DEFINE_string("row", None, "Row of a paper, such as disan/sick (default: list the rows).")
 flags.DEFINE_bool("released", False, "Score the released model of a row instead of training.")
-flags.DEFINE_bool(
-    "baseline", None, "Print TF-IDF and logistic regression beside scores (default: own tables)."
-)
+flags.DEFINE_bool("baseline", None, "Score TF-IDF with logistic regression too.")
 flags.DEFINE_enum(
-    "input_format",
-    None,
-    ("text", "jsonl", "tsv", "csv"),
-    "Format of --input (default: by its name).",
+    "input_format", None, ("text", "jsonl", "tsv", "csv"), "Format of --input (default: by name)."
 )
-flags.DEFINE_string(
-    "input_encoding", "utf-8", "Encoding of --input without a byte order mark, e.g. latin-1."
-)
+flags.DEFINE_string("input_encoding", "utf-8", "Encoding of --input, such as latin-1.")
 flags.DEFINE_list("text_column", [], "Columns of the texts (default: the columns of the training).")
 flags.DEFINE_enum(
     "output_format",
     None,
     ("jsonl", "csv", "kaggle", "glue"),
-    "Format of --output (default: by its name).",
+    "Format of --output (default: by name).",
 )
-flags.DEFINE_bool(
-    "escape_formulas", False, "Put a quote before CSV cells that a spreadsheet would execute."
-)
-flags.DEFINE_bool(
-    "explain", False, "Add the five words with the largest weights to each prediction."
-)
+flags.DEFINE_bool("escape_formulas", False, "Quote CSV cells that a spreadsheet would execute.")
+flags.DEFINE_bool("explain", False, "Add the five words of the largest weights to predictions.")
 flags.DEFINE_integer("top_k", None, "Print the most probable classes alone (default: all).")
-flags.DEFINE_enum(
-    "vector_dtype", "float32", ("float32", "float16"), "Data type of exported vectors."
-)
+flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Data type of vectors.")
 flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all of this machine.")
 flags.DEFINE_integer("port", 8000, "Port to serve at.")
-flags.DEFINE_enum(
-    "format", "saved_model", ("saved_model", "tflite", "onnx"), "Format of an export."
-)
-flags.DEFINE_integer(
-    "max_tokens", None, "Truncate sentences to this many tokens (default: no limit)."
-)
+flags.DEFINE_enum("format", "saved_model", ("saved_model", "tflite", "onnx"), "Export format.")
+flags.DEFINE_integer("max_tokens", None, "Truncate sentences to this many tokens.")
 flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")
 flags.DEFINE_list("figures", [], "Figures to draw, such as disan_figure_6 (default: all).")
 flags.DEFINE_list("benchmark_parts", [], "Benchmarks to run: core, step, epoch, encoders, memory.")
 flags.DEFINE_integer("repetitions", 9, "Number of timings of each function.")
 flags.DEFINE_list("allow_module", [], "Modules to import for models whose encoder they define.")
-flags.DEFINE_string(
-    "jit_cache", None, "Folder of XLA's programs for GPUs (default: a cache folder; '' = none)."
-)
+flags.DEFINE_string("jit_cache", None, "Folder of XLA's programs for GPUs; '' = none.")
 flags.DEFINE_bool("debug", False, "Show TensorFlow's log and the tracebacks of errors.")
 
 
@@ -116,7 +79,7 @@ def run() -> None:
     _open_standard_streams()
     if "--debug" in sys.argv:
         os.environ[quiet.LEVEL] = "0"
-    signals.handle(program())
+    signals.handle(installation.program())
     try:
         app.run(main, flags_parser=_parse)
     except Stopped as stopped:
@@ -137,7 +100,7 @@ def run() -> None:
 
 
 def _leave(sentence: str, status: int) -> None:
-    print(f"{program()}: {sentence}", file=sys.stderr)
+    print(f"{installation.program()}: {sentence}", file=sys.stderr)
     sys.exit(status)
 
 
@@ -151,10 +114,10 @@ def _open_standard_streams() -> None:
 
 def main(_) -> None:
     """Calls the function of --mode with the flags that it takes."""
-    _check_encoding()
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
     for flag in defined_flags():
+        _check_encoding(flag)
         if flag.value == "" and flag.name in _PATHS:
             raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
         if flag.present and flag.name not in [*OF_ALL_MODES, *parameters_of(mode)]:
@@ -180,7 +143,7 @@ def keep_compiled(folder: Optional[str]) -> None:
     if folder == "" or "TF_XLA_FLAGS" in os.environ:
         return
     try:
-        path = Path(folder) if folder else cache_folder("xla")
+        path = Path(folder) if folder else installation.cache_folder("xla")
     except RuntimeError:  # there is no home folder
         return
     if " " in str(path):  # TensorFlow takes the rest for another flag
@@ -197,14 +160,13 @@ def keep_compiled(folder: Optional[str]) -> None:
     )
 
 
-def _check_encoding() -> None:
+def _check_encoding(flag: flags.Flag) -> None:
     """Raises UserError for a path that is not UTF-8, which TensorFlow cannot open."""
-    for flag in defined_flags():
-        try:
-            str(flag.value).encode("utf-8")
-        except UnicodeEncodeError:
-            printable = str(flag.value).encode("utf-8", "replace").decode()
-            raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
+    try:
+        str(flag.value).encode("utf-8")
+    except UnicodeEncodeError:
+        printable = str(flag.value).encode("utf-8", "replace").decode()
+        raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
 
 
 def defined_flags() -> list[flags.Flag]:
@@ -223,7 +185,7 @@ def _value(parameter: inspect.Parameter):
     elif name == "prepared_dir" and value is None:
         value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
     if value is None and needed:
-        raise UserError(f"--mode={FLAGS.mode} needs --{name}; see {command()} --help.")
+        raise UserError(f"--mode={FLAGS.mode} needs --{name}; see {installation.command()} --help.")
     return value
 
 
@@ -234,22 +196,20 @@ def _with_config_files(argv: list[str]) -> list[str]:
         name, equals, value = argument.partition("=")
         if name in ("--config", "-config"):
             if equals:
-                arguments[number] = f"{name}={find_config(value)}"
+                arguments[number] = f"{name}={installation.find_config(value)}"
             elif number + 1 < len(argv):
-                arguments[number + 1] = find_config(argv[number + 1])
+                arguments[number + 1] = installation.find_config(argv[number + 1])
     return arguments
 
 
 def _answer(argv: list[str]) -> None:
     """Prints what needs no parsed flags, such as the help, and exits."""
-    if len(argv) > 1 and argv[1] == COMPLETE:
-        print("\n".join(complete(os.environ.get("COMP_LINE", ""), defined_flags())))
-    elif len(argv) == 1:
-        print(welcome(command()))
+    if len(argv) == 1:
+        print(welcome())
     elif set(argv) & set(HELP_FLAGS):
-        print(help_text(MODES, defined_flags(), command()))
+        print(help_text(MODES, defined_flags()))
     elif "--version" in argv:
-        print(version())
+        print(installation.version())
     else:
         return
     sys.exit()
@@ -258,7 +218,7 @@ def _answer(argv: list[str]) -> None:
 def _parse(argv: list[str]) -> list[str]:
     """Parses the flags and loads the config; see `_answer` for what ends before."""
     _answer(argv)
-    import_configs()
+    installation.import_configs()
     argv = _with_config_files(argv)
     check_repetitions(argv)
     try:

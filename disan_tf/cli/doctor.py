@@ -16,20 +16,9 @@ from disan_tf.common.files import read_json
 from disan_tf.runs.machine import threads
 
 _PACKAGES = (
-    "tensorflow",
-    "keras",
-    "tf_keras",
-    "tensorflow-text",
-    "tensorflow-addons",
-    "numpy",
-    "absl-py",
-    "ml_collections",
-    "h5py",
-    "scipy",
-    "matplotlib",
-    "tqdm",
+    *("tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy"),
+    *("absl-py", "ml_collections", "h5py", "scipy", "matplotlib", "tqdm"),
 )
-
 # Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
 _FOLDERS = {
     "sst": "sst",
@@ -44,10 +33,7 @@ _FOLDERS = {
 def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
     """Returns the lines of a bug report.
 
-    Args:
-      data_dir: the folder of the raw corpora and vectors.
-      prepared_dir: the folder of prepared corpora, whose files are all compared with their digests;
-        None = no comparison.
+    All files of the prepared corpora in `prepared_dir` are compared with their digests.
     """
     lines = [f"Python {platform.python_version()} on {platform.platform()}"]
     lines += [f"{package} {_version(package)}" for package in _PACKAGES]
@@ -77,14 +63,12 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
         folder = path.parent
         try:
             records = read_json(path, f"delete {folder}", RECORDS)[Keys.FILES]
-            damaged = ", ".join(damaged_files(folder, records))
+            verdict = f"{len(records)} files as they were written"
+            if damaged := ", ".join(damaged_files(folder, records)):
+                verdict = f"{damaged} changed since it was written; delete {folder}"
         except (UserError, OSError) as error:
-            yield f"{folder.name}: {error}"
-            continue
-        if damaged:
-            yield f"{folder.name}: {damaged} changed since it was written; delete {folder}"
-        else:
-            yield f"{folder.name}: {len(records)} files as they were written"
+            verdict = error
+        yield f"{folder.name}: {verdict}"
 
 
 def _describe_backends():
@@ -97,20 +81,16 @@ def _describe_backends():
     package = tf.keras.Model.__module__.split(".")[0]
     asked = os.environ.get(keras_version.VARIABLE, "unset")
     is_without_tfa = addons.backend().__name__.endswith("without_tfa")
+    reason, library = runtime.unavailable(), runtime.library
+    operations = (
+        f"portable ({reason})" if reason else f"native, {library().origin} ({library().path})"
+    )
     return [
         f"Keras: Keras {sys.modules[package].__version__[0]} from {package} "
         f"({keras_version.VARIABLE}: {asked})",
         f"addons: {'our own' if is_without_tfa else 'tensorflow-addons'}",
-        f"operations: {_operations(runtime)}",
+        f"operations: {operations}",
     ]
-
-
-def _operations(runtime):
-    """Returns which operations run: native ones, shipped or compiled here, or portable ones."""
-    if reason := runtime.unavailable():
-        return f"portable ({reason})"
-    library = runtime.library()
-    return f"native, {library.origin} ({library.path})"
 
 
 def _version(package):

@@ -1,6 +1,7 @@
 """Explains errors from absl, ml_collections and configs in one sentence."""
 
 import contextlib
+import functools
 import os
 import re
 import shlex
@@ -23,13 +24,7 @@ _OVERRIDE = re.compile(r"--?(?:no)?config\.([^=]+)(?:=(.*))?", re.DOTALL)
 
 
 def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) -> str:
-    """Returns a sentence on an error in parsing flags or in loading or overriding a config.
-
-    Args:
-      error: the exception.
-      argv: the program and its arguments.
-      flag_values: the flags, as far as they are parsed.
-    """
+    """Returns a sentence on an error in parsing flags or in loading or overriding a config."""
     path = _config_file(argv)
     if isinstance(error, flags.UnrecognizedFlagError):
         if error.flagname.startswith("config."):
@@ -54,10 +49,8 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
 def log_failure(error: Exception, workdir: Optional[str]) -> str:
     """Writes the traceback of an error in our code into a log; returns a sentence on both.
 
-    Args:
-      error: the exception.
-      workdir: the folder of the log if it exists; otherwise, or if it cannot be written, the log
-        is in the folder for temporary files.
+    The log is in `workdir` if that exists; otherwise, or if it cannot be written, in the folder for
+    temporary files.
     """
     log = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     log = f"{version()}\n{shlex.join(sys.argv)}\n\n{log}"
@@ -84,8 +77,7 @@ def _write_log(text: str, folder: Optional[str]) -> str:
 def check_repetitions(argv: list[str]) -> None:
     """Raises UserError if a config option is given twice.
 
-    ml_collections raises its own error up to 0.1.1; later versions use the last value, or join the
-    values of a tuple.
+    ml_collections does so up to 0.1.1; later versions use the last value, or join tuples.
     """
     names = [override[1] for override in map(_OVERRIDE.match, argv) if override]
     for name in names:
@@ -107,9 +99,7 @@ def check_tuples(argv: list[str], config) -> None:
 
 
 def _option(config, name: str):
-    for part in name.split("."):
-        config = config[part]
-    return config
+    return functools.reduce(lambda section, part: section[part], name.split("."), config)
 
 
 def _config_file(argv) -> Optional[str]:

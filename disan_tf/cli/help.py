@@ -1,4 +1,4 @@
-"""The text of `--help`, the lists of models and configs, completions, and the next commands."""
+"""The text of `--help`, the lists of models and configs, and the commands after a training."""
 
 import importlib
 import inspect
@@ -12,7 +12,7 @@ from typing import Callable
 from absl import flags
 
 from disan_tf.common.errors import escape
-from disan_tf.common.installation import CHECKPOINTS, command, config_names, import_configs
+from disan_tf.common.installation import command, config_names, import_configs
 from disan_tf.serving.release.released import Preset
 
 HELP_FLAGS = ("--help", "-help", "--helpshort", "-helpshort", "-h", "-?")
@@ -30,24 +30,18 @@ EXAMPLES = (
 )
 # Flags that can be replaced by another one, so that a work directory is named once.
 STAND_INS = {"checkpoint": "workdir", "prepared_dir": "workdir"}
-COMPLETE = "--complete"
-_BREAKS = "=:"  # bash completes the part of a word behind the last of these
 _INPUTS = {"classification": "one text", "nli": "two texts", "relatedness": "two texts"}
 _SCORES = {"accuracy": "accuracy {:.2%}", "pearson": "Pearson's r {:.4f}"}
+_LAST_FLAGS = """--allow_module imports an encoder; --jit_cache keeps what XLA compiles for GPUs;
+--debug shows logs; --helpfull, --version."""
 _WIDTH = 100
 _INDENT = " " * 4
 
 
-def help_text(
-    modes: Mapping[str, Callable], defined_flags: Sequence[flags.Flag], command: str
-) -> str:
+def help_text(modes: Mapping[str, Callable], defined_flags: Sequence[flags.Flag]) -> str:
     """Returns the help: each mode with its needs, three examples, and the flags grouped by mode.
 
-    Args:
-      modes: name -> function, whose parameters are named as its flags; parameters without a
-        default are needed.
-      defined_flags: the flags of the command line, --mode among them.
-      command: what a user types before the flags.
+    A mode's parameters are named as its flags; parameters without a default are needed.
     """
     defaults = {flag.name: flag.default for flag in defined_flags}
     groups: dict[tuple, list[flags.Flag]] = {}
@@ -57,32 +51,25 @@ def help_text(
             groups.setdefault(takers, []).append(flag)
     lines = [
         _SUMMARY,
-        f"  {command} --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]",
+        f"  {command()} --mode=MODE --config=FILE[:VARIANT] [--config.SECTION.NAME=VALUE ...]",
         f"Modes (without --mode: {defaults['mode']}), and the flags that each needs:",
     ]
     for name, mode in modes.items():
         lines += [_entry(name, inspect.getdoc(mode).partition("\n")[0])]
         lines += [_entry("", f"needs {needs}")] if (needs := _needs(mode, defaults)) else []
-    lines += ["Examples:", *(f"  {command} {example}" for example in EXAMPLES)]
+    lines += ["Examples:", *(f"  {command()} {example}" for example in EXAMPLES)]
     lines += ["", "Flags, by the modes that take them:"]
     for takers, group in sorted(groups.items(), key=lambda item: -len(item[0])):
         lines += ["", f"{', '.join(takers)}:"]
         lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
-    lines += [
-        "--allow_module imports an encoder; --jit_cache keeps what XLA compiles for GPUs;",
-        "--debug shows logs; --helpfull, --version.",
-    ]
+    lines += [_LAST_FLAGS]
     return "\n".join(lines)
 
 
-def welcome(command: str) -> str:
-    """Returns the text that a command without flags prints: what the package does, first steps.
-
-    Args:
-      command: what a user types before the flags.
-    """
+def welcome() -> str:
+    """Returns the text that a command without flags prints: what the package does, first steps."""
     width = max(len(flags) for flags, _ in _FIRST_STEPS)
-    steps = [f"  {command} {flags:{width}}  {what}" for flags, what in _FIRST_STEPS]
+    steps = [f"  {command()} {flags:{width}}  {what}" for flags, what in _FIRST_STEPS]
     return "\n".join([_SUMMARY, "", *steps])
 
 
@@ -94,17 +81,15 @@ def parameters_of(mode: Callable) -> list[str]:
 
 def _needs(mode, defaults) -> str:
     """Returns the flags that a mode needs; a stand-in may replace several."""
-    parameters = inspect.signature(mode).parameters.values()
     needed = [
         parameter.name
-        for parameter in parameters
+        for parameter in inspect.signature(mode).parameters.values()
         if parameter.default is parameter.empty and defaults[parameter.name] is None
     ]
-    replaced = [name for name in needed if name in STAND_INS]
     others = [f"--{name}" for name in needed if name not in STAND_INS]
-    for stand_in in dict.fromkeys(STAND_INS[name] for name in replaced):
+    for stand_in in dict.fromkeys(STAND_INS[name] for name in needed if name in STAND_INS):
         if stand_in not in needed:
-            names = [f"--{name}" for name in replaced if STAND_INS[name] == stand_in]
+            names = [f"--{name}" for name in needed if STAND_INS.get(name) == stand_in]
             others.append(f"--{stand_in} (or {' and '.join(names)})")
     return ", ".join(others)
 
@@ -120,26 +105,17 @@ def _entry(name: str, text: str, width: int = 11) -> str:
     )
 
 
-def list_models(presets: Sequence[Preset], command: str) -> str:
-    """Returns a line for each released model, with its name, task and test score.
-
-    Args:
-      presets: the released models.
-      command: what a user types before the flags.
-    """
+def list_models(presets: Sequence[Preset]) -> str:
+    """Returns a line for each released model, with its name, inputs, outputs and test score."""
     rows = [(preset.name, _task(preset), _score(preset)) for preset in presets]
     names, tasks, _ = (max(map(len, column)) for column in zip(*rows))
     lines = [f"{name:{names}}  {task:{tasks}}  {score}" for name, task, score in rows]
-    example = f"{command} --mode=predict --checkpoint={presets[0].name} --input=lines.txt"
+    example = f"{command()} --mode=predict --checkpoint={presets[0].name} --input=lines.txt"
     return "\n".join([*lines, "", f"Scores are of the test sets. To use a model: {example}"])
 
 
-def list_configs(command: str) -> str:
-    """Returns a line for each config of the package, and its variants below it.
-
-    Args:
-      command: what a user types before the flags.
-    """
+def list_configs() -> str:
+    """Returns a line for each config of the package, and its variants below it."""
     lines = []
     for name in config_names():
         try:
@@ -151,13 +127,8 @@ def list_configs(command: str) -> str:
             summary, variants = f"this config cannot be used ({reason})", ""
         lines.append(f"{name}: {summary or 'no docstring'}")
         lines += textwrap.wrap(variants, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
-    example = f"{command} --config=disan_sst:bi_lstm --data_dir=data --workdir=runs/disan_sst"
+    example = f"{command()} --config=disan_sst:bi_lstm --data_dir=data --workdir=runs/disan_sst"
     return "\n".join([*lines, "", f"To train a variant: {example}"])
-
-
-def variants_of(name: str) -> list[str]:
-    """Returns the variants of a config of the package."""
-    return list(_module(name).VARIANTS)
 
 
 def _module(name: str) -> ModuleType:
@@ -166,46 +137,14 @@ def _module(name: str) -> ModuleType:
 
 
 def _task(preset: Preset) -> str:
-    """Describes a model's inputs and outputs."""
+    outputs = ", ".join(preset.classes)
     if preset.metric == "pearson":
         outputs = f"a score from {preset.classes[0]} to {preset.classes[-1]}"
-    else:
-        outputs = ", ".join(preset.classes)
     return f"{_INPUTS[preset.task]} -> {outputs}"
 
 
 def _score(preset: Preset) -> str:
     return _SCORES[preset.metric].format(preset.score)
-
-
-def complete(line: str, defined_flags: Sequence[flags.Flag]) -> list[str]:
-    """Returns the completions of a command line's last word; [] = let the shell complete files.
-
-    Args:
-      line: the command line up to the cursor.
-      defined_flags: the flags of the command line.
-    """
-    word = line.rpartition(" ")[2]
-    name, equals, value = word.partition("=")
-    if not equals:
-        known = [f"--{flag.name}{'' if flag.boolean else '='}" for flag in defined_flags]
-    else:
-        known = [f"{name}={known}" for known in _values(name.lstrip("-"), value, defined_flags)]
-    cut = max(map(word.rfind, _BREAKS)) + 1
-    return [item[cut:] for item in known if item.startswith(word)]
-
-
-def _values(name: str, value: str, defined_flags: Sequence[flags.Flag]) -> list[str]:
-    """Returns the known values of a flag, of which `value` is the beginning of one."""
-    if name == "config":
-        config, colon, _ = value.partition(":")
-        if colon and config in config_names():
-            return [f"{config}:{variant}" for variant in variants_of(config)]
-        return config_names()
-    if name in ("checkpoint", "init_from"):
-        return sorted(path.parent.name for path in CHECKPOINTS.glob("*/model.json"))
-    parsers = {flag.name: flag.parser for flag in defined_flags}
-    return list(getattr(parsers.get(name), "enum_values", None) or ())
 
 
 def next_steps(workdir, data_dir, prepared_dir) -> str:
@@ -214,10 +153,8 @@ def next_steps(workdir, data_dir, prepared_dir) -> str:
     data = f"--data_dir={shlex.quote(str(data_dir))}"
     if Path(prepared_dir) != Path(workdir) / "prepared":
         data += f" --prepared_dir={shlex.quote(str(prepared_dir))}"
-    return "\n".join(
-        [
-            f"score it:  {command()} --mode=evaluate {work} {data}",
-            f"use it:    {command()} --mode=predict {work} --input=lines.txt",
-            f"export it: {command()} --mode=export {work}",
-        ]
+    return (
+        f"score it:  {command()} --mode=evaluate {work} {data}\n"
+        f"use it:    {command()} --mode=predict {work} --input=lines.txt\n"
+        f"export it: {command()} --mode=export {work}"
     )

@@ -1,6 +1,6 @@
 """Functions of several modes: they load, prepare, draw or report.
 
-The functions import TensorFlow when they are called, as modes do.
+They import TensorFlow when they are called, as modes do.
 """
 
 from pathlib import Path
@@ -37,11 +37,9 @@ def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False):
 
 
 def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
-    """Returns the baseline's score beside the written predictions; [] where there is none.
+    """Returns the baseline's score beside predictions by `write_evaluation`; [] without one.
 
-    Args:
-      bundle, corpus, folder, split: what `write_evaluation` was called with.
-      is_wanted: value of --baseline; None = for tables of a user's own.
+    `is_wanted` is the value of --baseline; None = for tables of a user's own.
     """
     import numpy as np
 

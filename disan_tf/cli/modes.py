@@ -19,7 +19,7 @@ from disan_tf.cli.loading import (
     report_lines,
 )
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, command
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import count, join_choices, suggestion
 from disan_tf.common.progress import notify
 
@@ -33,14 +33,7 @@ def prepare(config, data_dir, prepared_dir) -> None:
 
 
 def train(
-    config,
-    workdir,
-    data_dir,
-    prepared_dir,
-    seeds=(),
-    folds=(),
-    pictures=True,
-    init_from=None,
+    config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True, init_from=None
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     from disan_tf.cli.check_config import check_config
@@ -194,15 +187,9 @@ def attend(
     from disan_tf.serving.release.released import model_name
 
     bundle = load_serving(checkpoint)
-    lines = attend_lines(
-        bundle,
-        input,
-        output,
-        input_format,
-        lambda folder: write_page(folder, model_name(bundle)),
-        text_column,
-        input_encoding,
-    )
+    add_page = lambda folder: write_page(folder, model_name(bundle))  # noqa: E731
+    options = input_format, add_page, text_column, input_encoding
+    lines = attend_lines(bundle, input, output, *options)
     page = f"; open {Path(output) / NAME} in a browser" if lines else ""
     print(f"{count(lines, 'line')} in {output}{page}")
 
@@ -254,12 +241,7 @@ def report(workdir=None, output=None) -> None:
 
 
 def figures(
-    checkpoint=None,
-    workdir=None,
-    input=None,
-    input_format=None,
-    figures=(),
-    output="figures",
+    checkpoint=None, workdir=None, input=None, input_format=None, figures=(), output="figures"
 ) -> None:
     """Draws the papers' figures from a model's attention or from recorded runs."""
     from disan_tf.reporting.figures.main import check_names, draw_runs
@@ -279,14 +261,14 @@ def models() -> None:
     from disan_tf.cli.help import list_models
     from disan_tf.serving.release.released import presets
 
-    print(list_models(presets(), command()))
+    print(list_models(presets()))
 
 
 def configs() -> None:
     """Lists the experiments' configs with their variants."""
     from disan_tf.cli.help import list_configs
 
-    print(list_configs(command()))
+    print(list_configs())
 
 
 def doctor(data_dir, prepared_dir=None) -> None:

@@ -51,10 +51,7 @@ class Reproduction:
     def train(self, target: Target, config: ConfigDict, seeds: Sequence[str] = ()) -> Verdict:
         """Trains the seeds and folds of a row that are not finished, and judges all that are.
 
-        Args:
-          target: the row.
-          config: its config.
-          seeds: numbers from the command line; none = the recorded ones.
+        `seeds` are numbers from the command line; none = the recorded ones.
         """
         check_config(config)
         folder, prepare = self._folder(target), self._preparation(target)

@@ -27,18 +27,13 @@ _BY_NUMBER = {number: remedy for numbers, remedy in _REMEDIES.items() for number
 class UserError(Exception):
     """Bad input from outside: a file, a flag, a checkpoint.
 
-    The message is one sentence that names what is wrong, with file and line if there are any, and
-    what to do about it. `run.py` prints it without a traceback and exits with status 2.
+    The message is one sentence that names what is wrong, with file and line, and what to do about
+    it.
     """
 
 
 class Stopped(SystemExit):
-    """The exception that a signal to end the process raises; see `disan_tf.common.signals`.
-
-    Args:
-      message: a sentence.
-      status: the exit status.
-    """
+    """The exception that a signal to end the process raises, with a sentence and an exit status."""
 
     def __init__(self, message: str, status: int):
         super().__init__(status)
@@ -49,8 +44,7 @@ def explain(error: BaseException) -> Optional[str]:
     """Returns a sentence on an error that a user can remedy, or None for an error in our code.
 
     A user can remedy `UserError`s, a lack of memory, and errors of the operating system or of
-    TensorFlow's file system. Long sentences, such as quotes from a damaged file, are cut in the
-    middle, and control characters are escaped.
+    TensorFlow's file system. See `shorten`.
     """
     sentence = _sentence(error)
     return None if sentence is None else shorten(sentence)

@@ -27,7 +27,6 @@ PathLike = Union[str, Path]
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES)  # of some folders
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
 LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
-_GZIP = b"\x1f\x8b"
 
 
 def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
@@ -41,10 +40,8 @@ def open_atomically(path: PathLike) -> Iterator[BinaryIO]:
     """Opens a file that gets the name `path` when the block has ended and the disk has it all.
 
     After an error, a kill or a loss of power, `path` is the old file or the new one. In a
-    `scratch_folder`, which gets its name as a whole, the file has its name at once.
-
-    Raises:
-      OSError: the file cannot be written; the error names the path.
+    `scratch_folder`, which gets its name as a whole, the file has its name at once. Errors of the
+    operating system name the path.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,11 +89,7 @@ def naming(path: PathLike) -> Iterator[None]:
 
 
 def sync_and_rename(new: PathLike, target: PathLike) -> None:
-    """Renames a file or a folder when the disk has all of its content.
-
-    Raises:
-      OSError: the content or the name cannot be written; the error names `target`.
-    """
+    """Renames a file or a folder when the disk has all of its content; errors name `target`."""
     target = Path(target)
     with naming(target):
         sync(new)
@@ -150,10 +143,9 @@ def copy_file(source: PathLike, target: PathLike) -> None:
 
 
 def temporary_prefix(target: PathLike) -> str:
-    """Returns the prefix of a temporary name for `target`; removes leftovers of killed processes.
+    """Returns the prefix of a temporary name for `target`: this machine's name and process' number.
 
-    The prefix has this machine's name and this process' number. Temporary files of other machines
-    and of running processes are kept.
+    Removes what killed processes of this machine have left.
     """
     target = Path(target)
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.tmp-{_machine()}-*"):
@@ -190,10 +182,7 @@ def _remove(path: Path) -> None:
 
 
 def check_open(stream, flag: str) -> None:
-    """Raises UserError for a standard stream that was closed before the program began.
-
-    `disan_tf.cli.command_line` replaces a closed stream by the null device.
-    """
+    """Raises UserError for a standard stream that was closed before the program began."""
     if getattr(stream, "name", None) == os.devnull:
         raise UserError(f"the standard stream is closed; name a file with {flag}.")
 
@@ -204,15 +193,10 @@ def write_json(path: PathLike, value) -> None:
 
 
 def read_json(path: PathLike, remedy: str, schema: Schema = dict):
-    """Reads a JSON file.
-
-    Args:
-      path: the file.
-      remedy: the end of error messages.
-      schema: the schema of the content, see `check_schema`.
+    """Reads a JSON file that matches a schema, see `check_schema`; `remedy` ends error messages.
 
     Raises:
-      UserError: the file is missing, or see `decode_json`; or it does not match the schema.
+      UserError: the file is missing or does not match, or see `decode_json`.
     """
     try:
         with open(path, "rb") as file:
@@ -223,15 +207,7 @@ def read_json(path: PathLike, remedy: str, schema: Schema = dict):
 
 
 def decode_json(content: bytes, name, remedy: str):
-    """Returns the value of a JSON text.
-
-    Args:
-      content: the text in UTF-8.
-      name, remedy: the beginning and the end of error messages.
-
-    Raises:
-      UserError: the text is longer than `LONGEST_JSON`, is not JSON, or repeats a key.
-    """
+    """Returns the value of a JSON text in UTF-8; UserError unless it is JSON of distinct keys."""
     if len(content) > LONGEST_JSON:
         raise UserError(f"{name} has more than {LONGEST_JSON:,} bytes of JSON: {remedy}.")
     try:
@@ -242,11 +218,11 @@ def decode_json(content: bytes, name, remedy: str):
 
 def distinct_keys(pairs: list[tuple]) -> dict:
     """Returns the dictionary of a JSON object; raises ValueError for a repeated key."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        seen = set()
-        key = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise ValueError(f"the key {key[:80]!r} is repeated")
+    content = {}
+    for key, value in pairs:
+        if key in content:
+            raise ValueError(f"the key {key[:80]!r} is repeated")
+        content[key] = value
     return content
 
 
@@ -263,8 +239,7 @@ def check_format(path: PathLike, content, known: int, remedy: str) -> None:
 def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields `(line number from 1, text without its line end)`, splitting on newlines alone.
 
-    Unicode line separators are kept as text; a byte order mark at the start is dropped. Memory
-    holds one line at a time.
+    A byte order mark at the start is dropped. Memory holds one line at a time.
 
     Raises:
       UserError: the file is missing, or a line cannot be decoded or is longer than `LONGEST_LINE`.
@@ -276,11 +251,7 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
 
 
 def open_bytes(path: PathLike) -> BinaryIO:
-    """Opens a file, which gzip may have compressed, to read its bytes; see `gunzipped`.
-
-    Raises:
-      UserError: the file cannot be opened.
-    """
+    """Opens a file, which gzip may have compressed, to read its bytes, or raises UserError."""
     try:
         return gunzipped(open(path, "rb"))
     except OSError as error:
@@ -289,7 +260,7 @@ def open_bytes(path: PathLike) -> BinaryIO:
 
 def gunzipped(file: io.BufferedReader) -> BinaryIO:
     """Returns the open file, or a file that decompresses it if it is compressed with gzip."""
-    return _Gunzipped(fileobj=file, mode="rb") if file.peek(2)[:2] == _GZIP else file
+    return _Gunzipped(fileobj=file, mode="rb") if file.peek(2)[:2] == b"\x1f\x8b" else file
 
 
 class _Gunzipped(gzip.GzipFile):
@@ -314,8 +285,7 @@ def checked_gzip(name) -> Iterator[None]:
 def decode_line(line: bytes, name, number: int, remedy: str, encoding: str = "utf-8") -> str:
     """Returns a line's text without its end and, in line 1, without a byte order mark.
 
-    Raises:
-      UserError: the line cannot be decoded; the error names the file, ends with `remedy`.
+    Raises UserError if it cannot be decoded; the error names the file, and ends with `remedy`.
     """
     try:
         text = line.rstrip(b"\r\n").decode(encoding)
@@ -366,11 +336,8 @@ def make_parent(target: Path) -> None:
 def scratch_folder(target: PathLike) -> Iterator[Path]:
     """Yields a temporary folder beside `target`, in which to write it before it is renamed.
 
-    Files that cannot be removed at the end, such as files that a network's file system keeps open,
-    stay until the next command; see `temporary_prefix`.
-
-    Raises:
-      UserError: the parent folder of `target` is not writable.
+    What cannot be removed at the end, such as files that a network's file system keeps open, stays
+    until the next command. Raises UserError if the parent folder of `target` is not writable.
     """
     target = Path(target)
     make_parent(target)

@@ -41,11 +41,7 @@ def version() -> str:
 
 
 def cache_folder(name: str) -> Path:
-    """Returns the folder "disan_tf/<name>" in XDG_CACHE_HOME or ~/.cache.
-
-    Raises:
-      RuntimeError: there is no home folder.
-    """
+    """Returns "disan_tf/<name>" in XDG_CACHE_HOME or ~/.cache; RuntimeError without a home."""
     general = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(general) / "disan_tf" / name
 
@@ -59,9 +55,8 @@ def config_names() -> list[str]:
 def find_config(value: str) -> str:
     """Returns the path of a config file, with its variant if one is given.
 
-    Args:
-      value: a path, or the name of a config in the package; `:variant` may follow. A path
-        `configs/...` without a file means the package's config of that name.
+    `value` is a path, or the name of a config in the package, such as "demo:tiny". A path
+    `configs/...` without a file means the package's config of that name.
     """
     name, colon, variant = value.partition(":")
     path = Path(name)

@@ -60,26 +60,35 @@ def is_keras_3() -> bool:
 
 
 def problem() -> str:
-    """Returns a sentence on why `tf.keras` is not the Keras that was chosen, with a remedy.
-
-    Returns "" if there is no problem.
-    """
-    wanted, legacy = os.environ.get(CHOICE, ""), os.environ.get(VARIABLE) in _YES
+    """Returns a sentence on why `tf.keras` is not the chosen Keras, with a remedy, or ""."""
+    wanted, variable = os.environ.get(CHOICE, ""), os.environ.get(VARIABLE, "")
     if wanted not in ("", "2", "3"):
         return f"{CHOICE}={wanted} must be 2 or 3."
-    if wanted == "3" and legacy:
+    if wanted == "3" and variable in _YES:
         return (
-            f"{CHOICE}=3 asks for Keras 3, and {VARIABLE}={os.environ[VARIABLE]} for Keras 2: set "
-            "only one of them."
+            f"{CHOICE}=3 asks for Keras 3, and {VARIABLE}={variable} for Keras 2: set only one of "
+            "them."
         )
-    if legacy:
+    if variable in _YES:
         return _problem_with_tf_keras()
-    if _comes_with_keras_3():
-        return _problem_with_keras_3(wanted)
-    if wanted == "3":
+    if wanted == "3" and not _comes_with_keras_3():
         return (
             f"{CHOICE}=3 asks for Keras 3, and Keras {importlib.metadata.version('keras')} is "
             "installed: install TensorFlow 2.16 or later."
+        )
+    if not _comes_with_keras_3():
+        return ""
+    import tensorflow as tf
+
+    if wanted == "2":
+        return (
+            f"{CHOICE}=2 asks for Keras 2, and {VARIABLE}={variable} has TensorFlow "
+            f"{tf.__version__} use Keras 3: set {VARIABLE}=1 before Python starts."
+        )
+    if (backend := tf.keras.backend.backend()) != "tensorflow":
+        return (
+            f"Keras 3 computes with {backend} here, and disan_tf needs TensorFlow: set "
+            "KERAS_BACKEND=tensorflow before Python starts."
         )
     return ""
 
@@ -100,23 +109,6 @@ def _problem_with_tf_keras():
             f"tf.keras was used before disan_tf was imported, and is Keras 3 already, where "
             f"{VARIABLE}={os.environ[VARIABLE]} asks for Keras 2: import disan_tf first, or set "
             f"{VARIABLE}=1 before Python starts."
-        )
-    return ""
-
-
-def _problem_with_keras_3(wanted):
-    """Returns a sentence on why `tf.keras` cannot be Keras 3; "" if it can."""
-    import tensorflow as tf
-
-    if wanted == "2":
-        return (
-            f"{CHOICE}=2 asks for Keras 2, and {VARIABLE}={os.environ.get(VARIABLE, '')} has "
-            f"TensorFlow {tf.__version__} use Keras 3: set {VARIABLE}=1 before Python starts."
-        )
-    if (backend := tf.keras.backend.backend()) != "tensorflow":
-        return (
-            f"Keras 3 computes with {backend} here, and disan_tf needs TensorFlow: set "
-            "KERAS_BACKEND=tensorflow before Python starts."
         )
     return ""
 

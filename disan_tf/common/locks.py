@@ -41,12 +41,10 @@ def _lock(file, how: int) -> None:
 def owned(folder: PathLike, wait: bool = False) -> Iterator[None]:
     """Holds the lock on a folder, so that one process writes into it; makes the folder if absent.
 
-    Args:
-      folder: the folder; its lock is the file `.lock` in it.
-      wait: whether to wait for another owner.
+    The lock is the file `.lock`. With `wait` it waits for another owner.
 
     Raises:
-      UserError: another process holds the lock, and `wait` is False.
+      Owned: another process holds the lock, and `wait` is False.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

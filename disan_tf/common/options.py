@@ -3,9 +3,7 @@
 A component is, for example, an encoder, an optimizer or a corpus reader. The parameters of its
 constructor, or of a function that checks them, define its options by name, annotation and default;
 an option without a default must be given. The component checks the values and their combinations
-itself: it raises ValueError("name=value must be ..."), as do `check_choice` and the functions
-below it.
-
+itself: it raises ValueError("name=value must be ..."), as do `check_choice` and its like.
 `check_section` checks a section of a config against its components and names the wrong flag.
 """
 
@@ -36,7 +34,7 @@ _TYPES = {  # annotation -> type of its values, words for one value, for several
 
 
 def check_section(section: str, values: Mapping, owner: str, *components: Callable) -> None:
-    """Raises UserError for options in a section of a config that its components do not take.
+    """Checks a section of a config against the components that take its options.
 
     Args:
       section: its name, with dots before nested sections; "" for a whole config.
@@ -44,10 +42,9 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
       owner: the name of the options' owner in error messages, such as "adam".
       components: functions or classes, each of which is called with the options that are its
         parameters. Arguments that a `functools.partial` sets are no options. A class has the
-        parameters of its bases too, if its constructor passes them on.
+        parameters of its bases too.
 
-    Raises:
-      UserError: an option is wrong; the error names its flag, its value and the possible values.
+    Raises UserError with the flag, its value and the possible values.
     """
     by_component = [options_of(component) for component in components]
     known = {name: option for options in by_component for name, option in options.items()}
@@ -71,17 +68,7 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
 
 
 def chosen(components: Mapping, section: str, values: Mapping, name: str = "name"):
-    """Returns the component that an option names.
-
-    Args:
-      components: name -> component.
-      section: a section of the config.
-      values: its options.
-      name: the option that names a component.
-
-    Raises:
-      UserError: the option is missing, or names no component.
-    """
+    """Returns the component that the option `name` of a section names, or raises UserError."""
     if name not in values:
         raise UserError(f"{flag(section, name)} is missing; name {join_choices(components)}.")
     try:

@@ -1,9 +1,8 @@
 """Heat maps labelled with words, labels at the ends of lines, and functions that save pictures.
 
-Only modes that draw import this module, since it imports matplotlib.
-
-The colours are cividis, whose lightness grows evenly, so that a picture reads the same in grey and
-to the colour-blind. Words are never parsed as mathematics, whatever signs they have.
+Only modes that draw import this module, since it imports matplotlib. The colours are cividis, whose
+lightness grows evenly, so that a picture reads the same in grey and to the colour-blind. Words are
+never parsed as mathematics.
 """
 
 import io
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, Optional
 
 import numpy as np
-from matplotlib import colormaps, rc_context
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -37,9 +36,9 @@ _GAP = 0.03  # between the axes and the labels, as a share of the axes' width
 _SVG = {"svg.hashsalt": "disan_tf", "svg.fonttype": "none"}  # identical bytes in each run
 
 
-def new_figure(width: float, height: float, constrained: bool = True) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
     """Returns an empty figure, its width and height in inches."""
-    return Figure(figsize=(width, height), layout="constrained" if constrained else None)
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def heat_map(
@@ -54,20 +53,16 @@ def heat_map(
     mark_rows: bool = False,
     mask_zeros: bool = False,
 ):
-    """Draws weights <float>[rows, columns] from `low` to `high`; labels rows and columns.
+    """Draws weights <float32>[rows, columns]; labels rows and columns. Returns the image.
 
     Args:
       axes: the axes to draw into.
       weights: the cells.
       rows, columns: their labels; empty = no labels.
-      low: the weight of the darkest colour.
-      high: the weight of the brightest colour; None = the largest.
+      low, high: the weights of the darkest and the brightest colour; None = the largest weight.
       digits: the decimal places of the numbers in the cells; None = no numbers.
       mark_rows: whether a dot marks the largest weight of each row.
       mask_zeros: whether cells of exactly 0, which can have no weight, are grey.
-
-    Returns:
-      The drawn image, for a colour bar.
     """
     high = high or max(float(weights.max(initial=0.0)), 1e-9)
     bright = low + _BRIGHT * (high - low)
@@ -95,16 +90,18 @@ def _write_numbers(axes, weights, bright, digits, mask_zeros):
     for (row, column), weight in np.ndenumerate(weights):
         if weight or not mask_zeros:
             text = f"{weight:.{digits}f}".replace("0.", ".", 1)
-            colour = "black" if weight > bright else "white"
+            colour = _contrast(weight, bright)
             axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
 
 
 def _mark_largest(axes, weights, bright):
     for row, column in enumerate(weights.argmax(axis=1)):
-        weight = weights[row, column]
-        if weight:
-            colour = "black" if weight > bright else "white"
-            axes.plot(column, row, marker="o", markersize=3, color=colour)
+        if weight := weights[row, column]:
+            axes.plot(column, row, marker="o", markersize=3, color=_contrast(weight, bright))
+
+
+def _contrast(weight, bright) -> str:
+    return "black" if weight > bright else "white"
 
 
 def contested(weights: np.ndarray) -> float:
@@ -116,38 +113,8 @@ def contested(weights: np.ndarray) -> float:
     return float(free.max(initial=0.0))
 
 
-def colours(weights: np.ndarray, high: float, mask_zeros: bool = False) -> np.ndarray:
-    """Returns the colours of a heat map's cells, <uint8>[rows, columns, 3]; see `heat_map`."""
-    cells = colormaps[MAP](np.clip(weights / high, 0.0, 1.0), bytes=True)[..., :3]
-    if mask_zeros:
-        cells[weights == 0.0] = round(255 * float(ABSENT))
-    return cells
-
-
-def paint(picture: np.ndarray, axes: Axes, cells: np.ndarray) -> None:
-    """Fills the inside of drawn axes with cells.
-
-    Args:
-      picture: the drawn figure, <uint8>[height, width, 3]; it is changed.
-      axes: the axes of the figure.
-      cells: the colours, <uint8>[rows, columns, 3].
-    """
-    left, bottom, right, top = (round(edge) for edge in axes.bbox.extents)
-    height, width = top - bottom, right - left
-    rows = np.arange(height) * len(cells) // height
-    columns = np.arange(width) * cells.shape[1] // width
-    first = len(picture) - top
-    picture[first : first + height, left:right] = cells[rows][:, columns]
-
-
 class End(NamedTuple):
-    """The last point of a line, with its label.
-
-    Attributes:
-      x, y: the point.
-      label: the text; all labels have the same number of lines.
-      color: the color of the line.
-    """
+    """The last point of a line, with its label. All labels have the same number of lines."""
 
     x: float
     y: float
@@ -159,11 +126,7 @@ def label_ends(axes: Axes, ends: Sequence[End]) -> None:
     """Writes labels on the right of the axes, each at the height of its line or close to it.
 
     Labels that would cover each other are moved apart; a thin line leads from the end of a curve
-    to its label. The limits of the axes must not change afterwards.
-
-    Args:
-      axes: the axes, with all lines drawn.
-      ends: the ends of the lines.
+    to its label. All lines are drawn before, and the limits of the axes do not change afterwards.
     """
     low, high = axes.get_ylim()
     left, right = axes.get_xlim()
@@ -218,12 +181,17 @@ def save_picture(figure: Figure, stem: Path) -> None:
         write_atomically(f"{stem}.{kind}", _bytes(figure, kind))
 
 
-def pixels(figure: Figure) -> np.ndarray:
-    """Draws a figure and returns its pixels, <uint8>[height, width, 3]."""
+def drawn(figure: Figure) -> FigureCanvasAgg:
+    """Draws a figure and returns its canvas."""
     canvas = FigureCanvasAgg(figure)
     with _ignore_missing_glyphs():
         canvas.draw()
-    return np.asarray(canvas.buffer_rgba())[..., :3]
+    return canvas
+
+
+def pixels(canvas: FigureCanvasAgg) -> np.ndarray:
+    """Returns a copy of a canvas' pixels, <uint8>[height, width, 3]."""
+    return np.array(canvas.buffer_rgba())[..., :3]
 
 
 def _bytes(figure, kind):

@@ -2,17 +2,15 @@
 
 import contextlib
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from typing import Optional
 
 from tqdm import tqdm
 
-_KNOWN = "{desc}: {n:,}/{total:,} {unit} {bar} {rate:,.0f} {unit}/s, {left} left"
-_UNKNOWN = "{desc}: {n:,} {unit}, {rate:,.0f} {unit}/s"
-_STAGES = "{desc} ({n} of {total} done) {bar} {elapsed}"
-SECONDS_PER_TICK = 1.0
+_KNOWN = "{desc}: {n:,}/{total:,}{unit} {bar} {rate_noinv_fmt}, {remaining} left"
+_UNKNOWN = "{desc}: {n:,}{unit}, {rate_noinv_fmt}"
+_STAGES = "{desc} ({n} of {total} done) {bar}"
 
 
 class QuietBar(tqdm):
@@ -26,26 +24,7 @@ class QuietBar(tqdm):
 
     def __init__(self, *args, **kwargs):
         self.last_print_t = self.start_t = time.time()
-        super().__init__(*args, **kwargs)
-
-
-class Bar(QuietBar):
-    """A tqdm bar whose format may use `left`, the time left, and numbers with `:,`."""
-
-    @property
-    def format_dict(self):
-        """Returns tqdm's values for the format, with `left`; unknown ones count as 0."""
-        values = super().format_dict
-        done, seconds = values["n"] - values["initial"], values["elapsed"]
-        rate = done / seconds if seconds else 0.0
-        left = (
-            format_seconds((values["total"] - values["n"]) / rate) if _knows(values, rate) else ""
-        )
-        return {**values, "rate": rate, "left": left or "? s"}
-
-
-def _knows(values, rate: float) -> bool:
-    return bool(values["total"] and rate)
+        super().__init__(*args, dynamic_ncols=True, leave=False, **kwargs)
 
 
 def is_terminal() -> bool:
@@ -58,20 +37,12 @@ def progress_bar(
 ) -> tqdm:
     """Returns a bar with counts, speed and time left; it draws nothing without a terminal.
 
-    Args:
-      description: the work, such as "predict".
-      unit: the counted things, such as "lines".
-      total: their number; None = unknown.
-      is_enabled: False never draws.
+    `unit` are the counted things, such as "lines"; `total` is their number, or None if unknown.
     """
-    return Bar(
-        desc=description,
-        unit=unit,
-        total=total,
-        bar_format=_UNKNOWN if total is None else _KNOWN,
-        disable=not (is_enabled and is_terminal()),
-        dynamic_ncols=True,
-        leave=False,
+    bar_format = _UNKNOWN if total is None else _KNOWN
+    is_hidden = not (is_enabled and is_terminal())
+    return QuietBar(
+        desc=description, unit=f" {unit}", total=total, bar_format=bar_format, disable=is_hidden
     )
 
 
@@ -79,52 +50,20 @@ class Stages:
     """A bar over the stages of a long work, which names the current stage."""
 
     def __init__(self, bar: tqdm):
-        self._bar, self._has_begun = bar, False
+        self._bar, self._begun = bar, 0
 
     def begin(self, name: str) -> None:
         """Ends the stage before, if any, and shows the name of the next."""
-        if self._has_begun:
-            self._bar.update(1)
-        self._has_begun = True
+        self._bar.n, self._begun = self._begun, self._begun + 1
         self._bar.set_description_str(name)
 
 
 @contextlib.contextmanager
 def stages(total: int) -> Iterator[Stages]:
     """Yields `Stages` of a known number; nothing is drawn without a terminal."""
-    with (
-        QuietBar(
-            total=total,
-            bar_format=_STAGES,
-            disable=not is_terminal(),
-            dynamic_ncols=True,
-            leave=False,
-            delay=1e-9,  # the first stage draws it, with its name
-        ) as bar,
-        _ticking(bar),
-    ):
+    # With a delay, the first stage draws the bar, with its name.
+    with QuietBar(total=total, bar_format=_STAGES, disable=not is_terminal(), delay=1e-9) as bar:
         yield Stages(bar)
-
-
-@contextlib.contextmanager
-def _ticking(bar: tqdm) -> Iterator[None]:
-    """Redraws a bar each second, so that its clock runs during a long stage."""
-    if bar.disable:
-        yield
-        return
-    is_over = threading.Event()
-
-    def tick():
-        while not is_over.wait(SECONDS_PER_TICK):
-            bar.refresh()
-
-    thread = threading.Thread(target=tick, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
 
 
 def print_line(text: str) -> None:

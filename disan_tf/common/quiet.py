@@ -1,4 +1,4 @@
-"""Hides the log lines of TensorFlow's libraries while they load."""
+"""Hides log lines that TensorFlow's libraries write to standard error."""
 
 import contextlib
 import importlib.abc
@@ -18,12 +18,9 @@ _LOG_LINE = re.compile(
 
 
 class QuietImport(importlib.abc.MetaPathFinder):
-    """Imports TensorFlow without the log lines that its libraries write to standard error.
+    """Imports TensorFlow without the log lines that its libraries write as they load.
 
-    TF_CPP_MIN_LOG_LEVEL=3 hides these lines only once TensorFlow has loaded: a notice on oneDNN,
-    and several on absent or twice registered CUDA libraries. Nothing is hidden if the variable is
-    below 2, as `--debug` sets it, or if the import fails. Other lines are printed after the
-    import.
+    TF_CPP_MIN_LOG_LEVEL=3 hides these lines only once TensorFlow has loaded.
     """
 
     def find_spec(self, name, path=None, target=None):
@@ -32,49 +29,29 @@ class QuietImport(importlib.abc.MetaPathFinder):
             return None
         sys.meta_path.remove(self)  # the other finders look for the package
         spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None and _wanted():
-            execute = spec.loader.exec_module
-
-            def execute_quietly(module):
-                with _without_log_lines():
-                    execute(module)
-
-            spec.loader.exec_module = execute_quietly
+        if spec is not None and spec.loader is not None:
+            spec.loader.exec_module = hidden_lines(_LOG_LINE)(spec.loader.exec_module)
         return spec
 
 
-@contextlib.contextmanager
-def no_standard_error() -> Iterator[None]:
-    """Discards what libraries write to file number 2, such as a converter's summary.
+def no_standard_error() -> contextlib.AbstractContextManager:
+    """Discards what libraries write to file number 2, such as a converter's summary."""
+    return hidden_lines(re.compile(b""))
 
-    Nothing is discarded if TF_CPP_MIN_LOG_LEVEL is below 2, as `--debug` sets it.
+
+@contextlib.contextmanager
+def hidden_lines(pattern: re.Pattern) -> Iterator[None]:
+    """Collects the lines written to file number 2; prints those at the end that do not match.
+
+    All are printed if the block fails. Nothing is collected if TF_CPP_MIN_LOG_LEVEL is below 2, as
+    `--debug` sets it.
     """
-    if not _wanted():
+    level = os.environ.get(LEVEL, "0")
+    if level.isdecimal() and int(level) < 2:
         yield
         return
     sys.stderr.flush()
-    terminal = os.dup(2)
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(terminal, 2)
-        os.close(terminal)
-
-
-def _wanted() -> bool:
-    level = os.environ.get(LEVEL, "0")
-    return not (level.isdecimal() and int(level) < 2)
-
-
-@contextlib.contextmanager
-def _without_log_lines() -> Iterator[None]:
-    """Collects the lines written to file number 2, and prints all but log lines at the end."""
-    sys.stderr.flush()
-    terminal = os.dup(2)
-    failed = True
+    terminal, failed = os.dup(2), True
     with tempfile.TemporaryFile() as collected:
         os.dup2(collected.fileno(), 2)
         try:
@@ -85,6 +62,6 @@ def _without_log_lines() -> Iterator[None]:
             os.dup2(terminal, 2)
             collected.seek(0)
             for line in collected:
-                if failed or not _LOG_LINE.match(line):
+                if failed or not pattern.match(line):
                     os.write(terminal, line)
             os.close(terminal)

@@ -19,19 +19,12 @@ _NAMES = {
 
 
 def check_schema(path, content, schema: Schema, remedy: str):
-    """Returns `content`, the parsed JSON of a file, if it matches the schema.
+    """Returns `content`, the parsed JSON of a file, if it matches the schema, or raises UserError.
 
-    Args:
-      path: the file.
-      content: a value.
-      schema: a type (`object` is any; a whole number is a `float` too); a tuple of alternative
-        schemas; `[schema]`, a list of such values; `{str: schema}`, an object of such values; or
-        `{name: schema}`, an object that has at least these names (a name that ends in "?" may be
-        missing).
-      remedy: the end of the error message.
-
-    Raises:
-      UserError: the content does not match; the error names the file and the place in it.
+    A schema is a type (`object` is any; a whole number is a `float` too); a tuple of alternative
+    schemas; `[schema]`, a list of such values; `{str: schema}`, an object of such values; or
+    `{name: schema}`, an object that has at least these names (a name that ends in "?" may be
+    missing). The error names the file and the place in it, and ends with `remedy`.
     """
     wrong = _difference(content, schema, "")
     if wrong:

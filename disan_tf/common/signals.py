@@ -18,10 +18,8 @@ def handle(program: str) -> None:
     """Makes SIGTERM raise `Stopped`, and a second Control-C end the process at once.
 
     SIGHUP, which a closed terminal sends, acts like SIGTERM unless it is ignored (nohup). Python
-    ignores exceptions in a destructor, so the handlers raise them again.
-
-    Args:
-      program: the program's name, which begins the message for the second Control-C.
+    ignores exceptions in a destructor, so the handlers raise them again. `program` is the program's
+    name, which begins the message for the second Control-C.
     """
 
     def terminate(number, _):

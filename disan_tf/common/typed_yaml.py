@@ -34,20 +34,11 @@ _SCALARS = {"true": True, "false": False}
 
 
 def read_section(path: Path, section: str, sections: tuple[str, ...], kind: Any):
-    """Reads one section of a file.
+    """Reads one of the `sections` that a file may have, a missing one as empty, "" or ().
 
-    Args:
-      path: the file.
-      section: one of `sections`.
-      sections: the sections that the file may have.
-      kind: the type of its content: a scalar type, `Any`, `Optional`, `Literal`, a dataclass, a
-        `Union` of dataclasses, `tuple[kind, ...]` or `Mapping[str, kind]`.
-
-    Returns:
-      The content. A section that the file lacks is empty, "" or ().
-
-    Raises:
-      UserError: the file is missing, damaged, or does not match `kind`; the error names the line.
+    `kind` is the type of its content: a scalar type, `Any`, `Optional`, `Literal`, a dataclass, a
+    `Union` of dataclasses, `tuple[kind, ...]` or `Mapping[str, kind]`. A file that is missing,
+    damaged, or does not match is a UserError, which names the line.
     """
     node = _sections(path, sections).get(section)
     if node is not None:
@@ -65,11 +56,9 @@ def _sections(path: Path, known: tuple[str, ...]) -> dict[str, yaml.Node]:
         if len(content) > _LARGEST:
             raise UserError(f"{path} has more than {_LARGEST:,} bytes; {_REMEDY}.")
         text = content.decode("utf-8")
-        aliases = (
-            token for token in yaml.scan(text, _LOADER) if isinstance(token, yaml.AliasToken)
-        )
-        if alias := next(aliases, None):  # a few of them can stand for gigabytes
-            parser.fail(alias, f"the alias *{alias.value} is not allowed")
+        for token in yaml.scan(text, _LOADER):
+            if isinstance(token, yaml.AliasToken):  # a few of them can stand for gigabytes
+                parser.fail(token, f"the alias *{token.value} is not allowed")
         node = yaml.compose(text, _LOADER)
     except FileNotFoundError:
         raise UserError(f"{path} does not exist; restore it from the repository.") from None

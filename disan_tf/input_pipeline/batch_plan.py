@@ -28,10 +28,9 @@ def plan_batches(
 
     Args:
       lengths: <int>[examples] or [examples, fields], tokens of each sentence.
-      batch_size: examples in a batch; only one batch of the epoch can be smaller.
-      window: batches in a window.
-      seed: the experiment's seed.
-      epoch: the epoch's number, from 0.
+      batch_size, window: examples in a batch, of which only one can be smaller; batches in a
+      window.
+      seed, epoch: the experiment's seed, and the epoch's number, from 0.
       batch_tokens: unless 0, a batch's token budget, padding and all fields included; a batch
         holds at least one example, and a window holds window * batch_size examples.
 
@@ -54,10 +53,7 @@ def plan_batches(
 def evaluation_batches(lengths: np.ndarray, batch_size: int) -> np.ndarray:
     """Returns every example once, sorted by length, in the format of `plan_batches`.
 
-    A batch size above the number of examples is reduced to it.
-
-    Raises:
-      ValueError: a batch size below 1.
+    A batch size above the number of examples is reduced to it; one below 1 is a ValueError.
     """
     check_at_least("batch_size", batch_size, 1)
     batch_size = min(batch_size, len(lengths) or batch_size)
@@ -77,17 +73,11 @@ class BatchPlan:
     """The batches of a training by epoch, and the epoch by step.
 
     With a token budget the number of batches may differ by epoch. A count needs the epoch's plan,
-    so past counts are kept.
-
-    Args:
-      lengths, batch_size, window, seed, batch_tokens: see `plan_batches`.
-      examples: unless 0, the number of examples to train on, see `draw_examples`.
+    so past counts are kept. The first arguments are those of `plan_batches`; unless `examples` is
+    0, so many are drawn, see `draw_examples`. Too low a number is a ValueError.
 
     Attributes:
       rows: <int64>[examples], the sorted indices of the training examples.
-
-    Raises:
-      ValueError: a batch size or a window below 1, or a negative number.
     """
 
     def __init__(
@@ -159,12 +149,9 @@ def _by_length(lengths):
 def cut_batches(
     order: np.ndarray, lengths: np.ndarray, batch_size: int = 1, batch_tokens: int = 0
 ) -> list[np.ndarray]:
-    """Cuts sorted examples into batches.
+    """Cuts sorted examples, <int64>[examples], into batches, see `plan_batches`.
 
-    Args:
-      order: <int64>[examples], the examples.
-      lengths: <int>[examples, fields], their lengths, which only a token budget needs.
-      batch_size, batch_tokens: see `plan_batches`.
+    Only a token budget needs the `lengths`, <int>[examples, fields].
     """
     batches, start = [], 0
     while start < len(order):

@@ -10,15 +10,10 @@ from disan_tf.input_pipeline.corpus import Split
 
 
 def make_dataset(split: Split, batches: np.ndarray) -> Union[tf.data.Dataset, LayeredBatches]:
-    """Gathers and pads the batches of a plan.
+    """Gathers and pads the batches of a plan, <int64>[batches, batch_size], negative = no example.
 
     The corpus stays one eager tensor that the pipeline refers to; a batch is made when it is
     needed, and none is stored.
-
-    Args:
-      split: the examples.
-      batches: <int64>[batches, batch_size] indices; negative ones, at the end of a row, are
-        skipped.
 
     Returns:
       A dataset of dictionaries, where 0 is padding:

@@ -26,11 +26,7 @@ class CachedLayers(NamedTuple):
 
 
 class LayerFiles:
-    """A folder that `disan_tf.elmo.cache` wrote.
-
-    Raises:
-      UserError: a file is missing or damaged.
-    """
+    """A folder that `disan_tf.elmo.cache` wrote; UserError if a file is missing or damaged."""
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
@@ -52,12 +48,8 @@ class LayeredBatches:
     """A dataset's batches with "<field>_layers" <float16>[batch, longest, layers, dim] added.
 
     A thread copies the layers from the memory-mapped file, one batch ahead; padding is 0.
-    (A tf.data pipeline would need a Python function, which is no faster.)
-
-    Args:
-      dataset: a dataset from `make_dataset`.
-      layers: the layers of the dataset's split.
-      lengths: <int64>[examples, fields], see `Split`.
+    (A tf.data pipeline would need a Python function, which is no faster.) `lengths` are the split's
+    `field_lengths`.
     """
 
     def __init__(self, dataset: tf.data.Dataset, layers: CachedLayers, lengths: np.ndarray):

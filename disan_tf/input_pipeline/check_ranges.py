@@ -28,17 +28,13 @@ def check_offsets(name: str, offsets: np.ndarray, tokens: int, shortest: int = 1
 
 
 def check_split(name: str, split, words: int, classes: list, genres: list) -> None:
-    """Checks the numbers of a `Split` whose arrays have the right lengths.
+    """Raises ValueError for impossible numbers in a `Split` whose arrays have the right lengths.
 
     Args:
-      name: the split's name.
-      split: see `disan_tf.input_pipeline.corpus`.
+      name, split: the split and its name.
       words: the number of words in the vocabulary.
       classes: the labels' names, or the points of the scale where labels are scores.
       genres: the corpus' genres, if it names any.
-
-    Raises:
-      ValueError: names the first array with an impossible number.
     """
     for field in split.fields:
         check_offsets(f"{name}.{field}.offsets", split.offsets[field], len(split.ids[field]))
@@ -53,15 +49,12 @@ def check_split(name: str, split, words: int, classes: list, genres: list) -> No
 
 
 def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> None:
-    """Checks the `Contexts` of the split `name`.
+    """Raises ValueError for impossible numbers in the `Contexts` of the split `name`.
 
     Args:
       contexts: see `disan_tf.input_pipeline.corpus`.
       lengths: <int64>[examples], the tokens of each phrase.
       spellings: the number of rows of `spellings`.
-
-    Raises:
-      ValueError: names the first array with an impossible number.
     """
     spelling, offsets, places = (f"{name}.contexts.{part}" for part in names.CONTEXT_PARTS)
     check_range(spelling, contexts.spelling, 0, spellings - 1)

@@ -94,23 +94,22 @@ class Split:
         }
 
         def at_places(arrays):
-            return {field: array[places[field]] for field, array in arrays.items()}
+            return arrays and {field: array[places[field]] for field, array in arrays.items()}
 
         features, layers = self.features, self.layers
         if features is not None:
-            match = None if features.match is None else at_places(features.match)
-            features = features._replace(spelling=at_places(features.spelling), match=match)
+            spelling, match = at_places(features.spelling), at_places(features.match)
+            features = features._replace(spelling=spelling, match=match)
         if layers is not None:
             starts = {field: array[rows] for field, array in layers.starts.items()}
             layers = layers._replace(starts=starts)
-        genres = None if self.genres is None else self.genres[rows]
         return Split(
             self.fields,
             at_places(self.ids),
             offsets,
             self.labels[rows],
             self.example_ids[rows],
-            genres,
+            None if self.genres is None else self.genres[rows],
             features,
             layers,
         )
@@ -122,11 +121,7 @@ class Split:
 class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.format`.
 
-    Attributes:
-      layers: the biLM's cached layers, see `with_layers`; None without.
-
-    Raises:
-      UserError: a file is missing or damaged, or the corpus has another format.
+    A file that is missing or damaged, and another format, are UserErrors.
     """
 
     layers: Optional[LayerFiles] = None
@@ -191,11 +186,7 @@ class PreparedCorpus:
 
     @property
     def vectors(self) -> np.ndarray:
-        """The vectors of ids 2 and up, <float32>[words, dim].
-
-        Raises:
-          UserError: the file is missing or damaged, or holds numbers that are not finite.
-        """
+        """The vectors of ids 2 and up, <float32>[words, dim]; UserError unless all are finite."""
         vectors = self._array(names.EMBEDDINGS)
         is_finite = np.isfinite(vectors.min(initial=0.0)) and np.isfinite(vectors.max(initial=0.0))
         if len(vectors) != sum(self.words) or not is_finite:
@@ -205,11 +196,7 @@ class PreparedCorpus:
         return vectors
 
     def split(self, name: str) -> Split:
-        """Opens one of `splits`.
-
-        Raises:
-          UserError: there is no such split, or its files are missing, damaged or disagree.
-        """
+        """Opens one of `splits`; UserError if it is absent, damaged, or its files disagree."""
         if name not in self.splits:
             known = ", ".join(self.splits)
             raise UserError(f"{self.directory} has no split {name!r}; it has {known}.")
@@ -232,11 +219,7 @@ class PreparedCorpus:
         return split
 
     def contexts(self, name: str) -> Optional[Contexts]:
-        """Opens the contexts of the split `name`; returns None if it has none.
-
-        Raises:
-          UserError: the contexts' files are missing or damaged.
-        """
+        """Opens the contexts of the split `name`; returns None if it has none."""
         if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
         arrays = (self._array(f"{name}.contexts.{part}") for part in names.CONTEXT_PARTS)

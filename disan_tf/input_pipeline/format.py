@@ -130,20 +130,12 @@ _SCHEMA = {
 
 
 def has_format(directory: Path) -> bool:
-    """Returns whether a prepared corpus has the format above, not another version's.
-
-    Raises:
-      UserError: the manifest is missing or damaged.
-    """
+    """Returns whether a prepared corpus has the format above, not another version's."""
     return read_json(Path(directory) / MANIFEST, REMEDY).get(Keys.FORMAT) == FORMAT
 
 
 def read_manifest(directory: Path) -> dict:
-    """Reads the manifest of a prepared corpus.
-
-    Raises:
-      UserError: the manifest is missing or damaged, or the corpus has another format.
-    """
+    """Reads the manifest of a prepared corpus; UserError if it is damaged or of another format."""
     path = Path(directory) / MANIFEST
     manifest = read_json(path, REMEDY)
     check_format(path, manifest, FORMAT, REMEDY)

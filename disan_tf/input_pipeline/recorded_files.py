@@ -37,9 +37,8 @@ class Header(NamedTuple):
 def read_header(path: Path) -> Header:
     """Reads the header of an `.npy` file, and nothing else.
 
-    Raises:
-      OSError: the file cannot be opened.
-      ValueError: the file is not a complete array of numbers or bytes.
+    Raises OSError if it cannot be opened, ValueError if it is no complete array of numbers or
+    bytes.
     """
     if path.exists() and not path.is_file():
         raise ValueError("it is not a file")
@@ -81,12 +80,8 @@ def record_files(paths: Iterable[Path]) -> dict[str, dict]:
 def open_array(path: Path, records: dict, remedy: str) -> np.ndarray:
     """Opens a recorded array, memory-mapped.
 
-    Args:
-      records: the folder's records, see `record_files`.
-      remedy: what to do about a damaged file.
-
-    Raises:
-      UserError: the file is missing or damaged, or differs from its record.
+    `records` are the folder's, see `record_files`; `remedy` is what to do about a damaged file. A
+    file that is missing, damaged, or differs from its record is a UserError.
     """
     try:
         header, record = read_header(path), _record(records, path.name)
@@ -100,11 +95,7 @@ def open_array(path: Path, records: dict, remedy: str) -> np.ndarray:
 
 
 def check_size(path: Path, records: dict, remedy: str) -> Path:
-    """Returns the path of a recorded file.
-
-    Raises:
-      UserError: the file is missing, or its size differs from the record.
-    """
+    """Returns the path of a recorded file; UserError if it is missing or has another size."""
     try:
         size, recorded = path.stat().st_size, _record(records, path.name)["bytes"]
     except (OSError, ValueError) as error:

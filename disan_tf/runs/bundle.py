@@ -20,16 +20,8 @@ from typing import Optional
 import ml_collections
 import tensorflow as tf
 
+from disan_tf.common import files
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import (
-    check_format,
-    read_json,
-    read_lines,
-    sha256,
-    sync,
-    write_atomically,
-    write_json,
-)
 from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline.format import VOCABULARY, Keys
 from disan_tf.models.embeddings import EMBEDDINGS
@@ -44,15 +36,8 @@ FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SCHEMA = {
     "config": {
-        "name": str,
-        "seed": int,
-        "dtype": str,
-        "data": dict,
-        "embedding": {"name": str},
-        "encoder": {"name": str},
-        "task": {"name": str},
-        "train": dict,
-        "evaluate": dict,
+        **{"name": str, "seed": int, "dtype": str, "data": dict, "train": dict, "evaluate": dict},
+        **dict.fromkeys(("embedding", "encoder", "task"), {"name": str}),
     },
     "name": str,
     "classes": [str],
@@ -68,14 +53,7 @@ _SCHEMA = {
 
 @dataclass
 class Bundle:
-    """A loaded model.
-
-    Attributes:
-      directory: its folder.
-      config: its config.
-      info: the contents of `model.json`.
-      model: the `SentenceModel`.
-    """
+    """A loaded model: folder, config, content of `model.json`, and the `SentenceModel`."""
 
     directory: Path
     config: ml_collections.ConfigDict
@@ -90,7 +68,7 @@ class Bundle:
     @property
     def vocabulary(self) -> list:
         """The words in the order of their ids, from id 2."""
-        return [word for _, word in read_lines(self.directory / VOCABULARY)]
+        return [word for _, word in files.read_lines(self.directory / VOCABULARY)]
 
     def text_to_ids(self) -> TextToIds:
         """Returns the look-up for raw text, see `disan_tf.text.tokenizer.for_raw_text`."""
@@ -113,16 +91,10 @@ class Bundle:
 
 
 def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = False) -> None:
-    """Writes the bundle of a model trained on `corpus`; replaces an older bundle.
+    """Writes the bundle of a model trained on a prepared corpus; replaces an older bundle.
 
-    Args:
-      directory: the folder, which is made if absent.
-      model: the `SentenceModel`.
-      config: its config.
-      corpus: the `PreparedCorpus`.
-      scores: the model's step and dev scores.
-      halve: whether matrices, with the word vectors, are stored in half precision, in less than
-        half the space; they are loaded as float32.
+    `scores` are the model's step and dev scores. With `halve`, matrices, with the word vectors, are
+    stored in half precision, in less than half the space; they are loaded as float32.
     """
     names = [VOCABULARY, *EMBEDDINGS[config.embedding.name].files]
     copied = {name: (corpus.directory / name).read_bytes() for name in names}
@@ -142,12 +114,10 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
 def write_bundle(
     directory, model, info: dict, copied: Mapping[str, bytes], halve: bool = False
 ) -> None:
-    """Writes a bundle; replaces an older one.
+    """Writes a bundle, see `save_bundle`; replaces an older one.
 
-    Args:
-      directory, model, halve: see `save_bundle`.
-      info: the content of `model.json` but for the format, the weights and the digests.
-      copied: the content of the other files by name, the vocabulary among them.
+    `info` is the content of `model.json` but for the format, the weights and the digests; `copied`
+    is the content of the other files by name, the vocabulary among them.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -155,19 +125,19 @@ def write_bundle(
     weights = directory / f"step-{info['scores']['step']:08d}{scaled}.weights.h5"
     write_weights(model, weights, halve)
     for name, content in copied.items():
-        write_atomically(directory / name, content)
+        files.write_atomically(directory / name, content)
     names = [*copied, weights.name]
     written = {
         "format": FORMAT,
         **info,
         "weights": weights.name,
-        "sha256": {name: sha256(directory / name) for name in names},
+        "sha256": {name: files.sha256(directory / name) for name in names},
     }
-    write_json(directory / "model.json", written)
+    files.write_json(directory / "model.json", written)
     for old in directory.glob("*.weights.h5"):
         if old != weights:
             old.unlink()
-    sync(directory)  # the removals
+    files.sync(directory)  # the removals
 
 
 def load_bundle(
@@ -179,14 +149,12 @@ def load_bundle(
     """Loads and checks a bundle. Its model computes its biLM's layers, if it has a biLM.
 
     Args:
-      directory: the folder.
+      directory: the folder; UserError if a file is missing or differs from its digest, the bundle
+      has
+        another format, or its encoder does not exist or its module is not imported.
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
       dtype: `config.dtype` of the loaded model; None = the same as in training.
       has_weights: whether the weights are loaded; else they are drawn at random.
-
-    Raises:
-      UserError: a file is missing or differs from its digest, the bundle has another format, or its
-        encoder does not exist or its module is not imported.
     """
     directory = Path(directory)
     info = read_info(directory)
@@ -209,7 +177,7 @@ def load_bundle(
 def _check_vocabulary(directory, info) -> None:
     """Raises UserError unless the vocabulary has the model's number of distinct words."""
     path, count = directory / VOCABULARY, sum(info["words"])
-    words = [word for _, word in read_lines(path)]
+    words = [word for _, word in files.read_lines(path)]
     if len(words) != count or len({*words}) != count:
         raise UserError(f"{path} must have {count:,} different words, one a line; {REMEDY}.")
 
@@ -227,14 +195,10 @@ def _build(directory, config, info, attention_form):
 
 
 def read_info(directory) -> dict:
-    """Returns the content of `model.json`.
-
-    Raises:
-      UserError: the file is missing, damaged, or has another format.
-    """
+    """Returns the content of `model.json`; UserError if it is damaged or of another format."""
     path = Path(directory) / "model.json"
-    info = read_json(path, "name a directory that holds a trained model")
-    check_format(path, info, FORMAT, VERSION_REMEDY)
+    info = files.read_json(path, "name a directory that holds a trained model")
+    files.check_format(path, info, FORMAT, VERSION_REMEDY)
     check_schema(path, info, _SCHEMA, REMEDY)
     check_names(path, info["config"], REMEDY)
     names = [*info["sha256"], info["weights"]]
@@ -260,11 +224,7 @@ def read_info(directory) -> dict:
 
 
 def read_files(bundle: Bundle) -> dict[str, bytes]:
-    """Returns the content of a bundle's files by name.
-
-    Raises:
-      UserError: a file changed after the bundle was loaded.
-    """
+    """Returns the content of a bundle's files by name, unless one changed since it was loaded."""
     if read_info(bundle.directory) != bundle.info:
         raise UserError(f"{bundle.directory} changed after its model was loaded; load it again.")
     check_digests(bundle.directory, bundle.info)
@@ -278,7 +238,7 @@ def check_digests(directory: Path, info: dict) -> None:
         path = Path(directory) / name
         if not path.is_file():
             raise UserError(f"{path} is missing; {REMEDY}.")
-        actual = sha256(path)
+        actual = files.sha256(path)
         if actual != digest:
             raise UserError(
                 f"{path} has SHA-256 {actual[:12]}..., model.json says {digest[:12]}...: the file "

@@ -10,37 +10,26 @@ from disan_tf.common.schema import check_schema
 _RECORD = {"step": int, "epoch": float, "split": str, "seconds": float}
 
 
-class NoLog:
-    """A log for a process that writes none."""
-
-    seconds = 0.0
-
-    def write(self, **record) -> None:
-        """Discards the record."""
-
-
 class MetricsLog:
     """The log of a training's measurements, one JSON object a line.
 
-    Args:
-      path: the file; it need not exist.
-      last_step: the step from which training continues. Lines of later steps are removed, since
-        these steps will be measured again.
-
-    Attributes:
-      seconds: the seconds of the last line, 0 without lines.
+    Lines of steps after `last_step`, from which training continues, are removed, since these steps
+    will be measured again. `seconds` is that of the last line, 0 without lines. A process that does
+    not write, one of several, keeps no lines.
     """
 
-    def __init__(self, path, last_step: int):
-        self.path = Path(path)
-        records = [record for record in self.read(path) if record["step"] <= last_step]
-        write_atomically(self.path, "".join(json.dumps(record) + "\n" for record in records))
-        self.seconds = records[-1]["seconds"] if records else 0.0
+    def __init__(self, path, last_step: int, writes: bool = True):
+        self.path, self.seconds, self._writes = Path(path), 0.0, writes
+        if writes:
+            records = [record for record in self.read(path) if record["step"] <= last_step]
+            write_atomically(self.path, "".join(json.dumps(record) + "\n" for record in records))
+            self.seconds = records[-1]["seconds"] if records else 0.0
 
     def write(self, **record) -> None:
         """Appends a record, which must have `step` and `seconds`."""
-        with naming(self.path), open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+        if self._writes:
+            with naming(self.path), open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
 
     @staticmethod
     def read(path) -> list:
@@ -49,19 +38,15 @@ class MetricsLog:
         Raises:
           UserError: a line before the last is not JSON.
         """
-        if not Path(path).exists():
-            return []
-        lines = list(read_lines(path))
+        lines = list(read_lines(path)) if Path(path).exists() else []
         records = []
         for number, line in lines:
+            where = f"{path}, line {number}"
             try:
                 record = json.loads(line)
             except ValueError:
                 if number < len(lines):
-                    raise UserError(
-                        f"{path}, line {number}: not JSON; delete the line to continue."
-                    ) from None
+                    raise UserError(f"{where}: not JSON; delete the line to continue.") from None
                 break
-            where = f"{path}, line {number}"
             records.append(check_schema(where, record, _RECORD, "delete the line to continue"))
         return records

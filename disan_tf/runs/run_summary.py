@@ -16,12 +16,9 @@ REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 
 
 def is_over(train, step: int, best_step: int) -> bool:
-    """Returns whether a training ends at `step`.
+    """Returns whether a training ends at `step`; `train` is `config.train`.
 
-    Args:
-      train: `config.train`.
-      step: the last finished step.
-      best_step: the step of the best evaluation so far.
+    `best_step` is the step of the best evaluation so far.
     """
     stale = train.patience and step - best_step >= train.patience * train.evaluate_every
     return step >= train.steps or bool(stale)
@@ -32,10 +29,6 @@ def in_steps(train, epoch_steps: int):
 
     Without `steps` a training has `epochs`; without `evaluate_every` or `checkpoint_every` it
     evaluates or saves once an epoch.
-
-    Args:
-      train: `config.train`.
-      epoch_steps: the number of steps in the first epoch.
     """
     train = train.copy_and_resolve_references()
     with train.unlocked():
@@ -82,9 +75,8 @@ def summarise_run(workdir: Path) -> dict:
     """Returns the config, origin, steps, times, curves and scores of a finished run.
 
     Returns:
-      "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`,
-      "machine" if the run is not older than this key, and "init_from" if the run began with a
-      trained model;
+      "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`, and
+      "machine" and "init_from" if it has them;
       "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
       "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
       "<split>_curve" for each watched split (`config.evaluate.splits`); for hard attention

@@ -28,9 +28,7 @@ _TABLES = {  # key of scores by name -> the titles of their table
 def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
     """Formats the scores of `disan_tf.training.evaluation.evaluate` as a headline and tables.
 
-    Args:
-      scores: the scores.
-      notes: lines below the headline.
+    `notes` are lines below the headline.
     """
     template = next(text for key, text in _HEADLINES.items() if key in scores)
     headline = (

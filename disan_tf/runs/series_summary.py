@@ -16,31 +16,22 @@ from disan_tf.runs.work_directory import is_same_experiment, read_config
 MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
 _SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # the first member's
 _MEMBER_KEYS = (
-    "steps",
-    "epochs",
-    "minutes",
-    "seconds_per_epoch",
-    "best_step",
-    "best_epoch",
-    "minutes_to_best",
+    *("steps", "epochs", "minutes", "seconds_per_epoch"),
+    *("best_step", "best_epoch", "minutes_to_best"),
 )
 
 
 def summarise_series(workdir: Path) -> dict:
-    """Returns the finished members of a series, and the mean and deviation of their scores.
+    """Returns the finished members of a series, and means and deviations of their scores.
 
     Returns:
       "config" of the series; "versions", "commit", "command", "parameters", "inputs", "data" and,
       if it has one, "init_from" of its first member; means of the members' steps and times;
       "members", each with "name", "seed", "fold" (or None), "machine" if it is recorded, its steps,
-      times and curves, and
-      "scores": split -> score -> value, with an optimistic "best_on_<split>" for each split that
-      was watched during training (`config.evaluate.splits`); "mean" and "standard_deviation" (over
-      n - 1; None with a single member): split -> score -> value; "by_length", see `_by_length`; and
-      for classes "confusion": the sum of the members' matrices on test.
-
-    Raises:
-      UserError: no member is finished.
+      times and curves, and "scores": split -> score -> value, with an optimistic "best_on_<split>"
+      for each split that was watched during training; "mean" and "standard_deviation" (over n - 1;
+      None with a single member): split -> score -> value; "by_length", see `_by_length`; and for
+      classes "confusion": the sum of the members' matrices on test.
     """
     runs = read_members(workdir)
     if not runs:
@@ -57,13 +48,9 @@ def summarise_series(workdir: Path) -> dict:
 def extend(recorded: dict, added: dict) -> Optional[dict]:
     """Joins two results of one experiment whose seeds or folds were trained apart.
 
-    Args:
-      recorded: what `summarise_series` or `summarise_run` returned for the first trainings.
-      added: the same for later ones.
-
-    Returns:
-      The series of all members, as `summarise_series` returns it; None if a seed and fold is in
-      both, or if config, parameters, data, inputs, versions or the model at the start differ.
+    Both are results of `summarise_series` or `summarise_run`. Returns the series of all members, as
+    `summarise_series` returns it; None if a seed and fold is in both, or if config, parameters,
+    data, inputs, versions or the model at the start differ.
     """
     runs = (recorded, added)
     if not is_same_experiment(*(run["config"] for run in runs)):

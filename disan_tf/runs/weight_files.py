@@ -23,15 +23,8 @@ def write_weights(model: tf.keras.Model, path: Path, halve: bool = False) -> Non
     """Writes the weights of a model under Keras 2's names, on Keras 2 and 3.
 
     HDF5 ends the process if a write to the disk fails. Therefore it writes into memory, and
-    `write_atomically` writes the content to the disk.
-
-    Args:
-      model: the model.
-      path: the file.
-      halve: whether matrices become compressed float16.
-
-    Raises:
-      OSError: the file cannot be written, such as on a full disk.
+    `write_atomically` writes the content to the disk. With `halve`, matrices become compressed
+    float16.
     """
     content = io.BytesIO()
     with h5py.File(content, "w") as file:
@@ -73,9 +66,8 @@ def _round(array: np.ndarray) -> np.ndarray:
 def read_weights(model: tf.keras.Model, path: Path) -> None:
     """Loads the weights of a model from a file.
 
-    Raises:
-      UserError: the file is no HDF5, refers to other files, has other weights than the model, or
-        has weights that are not finite.
+    Raises UserError if the file is no HDF5, refers to other files, has other weights than the
+    model, or weights that are not finite.
     """
     try:
         with h5py.File(path) as file:
@@ -144,9 +136,7 @@ def _snake_case(name: str) -> str:
 def datasets(file: h5py.File) -> Iterator[h5py.Dataset]:
     """Yields all arrays of a file. A group that is linked several times is visited once.
 
-    Raises:
-      ValueError: a link or an array leads to another file, or the file has more than `MOST_LINKS`
-        links or `DEEPEST` levels of groups.
+    Raises ValueError for links to other files, and above `MOST_LINKS` links or `DEEPEST` levels.
     """
     groups, seen, count = [(file, 1)], {_address(file)}, 0
     while groups:

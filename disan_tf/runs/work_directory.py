@@ -1,14 +1,17 @@
-"""The `config.json` of a work directory, which ties the folder to one training."""
+"""The `config.json` and `run.json` of a work directory, which tie the folder to one training."""
 
 import json
 import math
-from pathlib import Path
+import shlex
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 from typing import Optional
 
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
+from disan_tf.input_pipeline.format import Keys
 from disan_tf.runs.machine import MACHINE
 
 FORMAT = 2  # of `config.json` and `run.json`
@@ -31,6 +34,7 @@ RUN = {
 # other change makes another experiment, also fewer steps: the folder may hold a model from a later
 # step.
 _MAY_GROW = {"train.steps", "train.epochs", "train.patience"}
+_PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
 _MAY_CHANGE = {"train.distribution", "train.jit_compile"}
 # Options that older versions lack, with the value that has the same effect; some only of configs
 # whose corpus takes them.
@@ -52,11 +56,7 @@ def claim(workdir: Path, config) -> None:
 
 
 def check_same_config(workdir: Path, config) -> None:
-    """Checks that a work directory is new or has the same config.
-
-    Raises:
-      UserError: values differ, which the error names; or see `read_config`.
-    """
+    """Raises UserError unless a work directory is new or has the same config."""
     if not (Path(workdir) / "config.json").exists():
         return
     wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
@@ -82,11 +82,7 @@ def is_same_experiment(config: dict, other: dict) -> bool:
 
 
 def read_start(workdir: Path) -> Optional[dict]:
-    """Returns the record of the model with which a training began; None without.
-
-    Raises:
-      UserError: `run.json` is damaged.
-    """
+    """Returns the record of the model with which a training began; None without."""
     path = Path(workdir) / "run.json"
     return (
         read_json(path, "choose another --workdir", RUN).get("init_from") if path.exists() else None
@@ -96,12 +92,8 @@ def read_start(workdir: Path) -> Optional[dict]:
 def check_same_start(workdir: Path, name: Optional[str]) -> None:
     """Checks that a work directory is new, or that its training began with the same model.
 
-    Args:
-      workdir: the work directory.
-      name: the name of the model of `--init_from`; None = random weights.
-
-    Raises:
-      UserError: it began with another model, or without one; or see `read_start`.
+    `name` is the name of the model of `--init_from`; None = random weights. Raises UserError if the
+    training began with another model, or without one.
     """
     if not (Path(workdir) / "run.json").exists():
         return
@@ -125,11 +117,7 @@ def _goes_on(key, recorded, wanted) -> bool:
 
 
 def read_config(workdir: Path) -> dict:
-    """Returns the config of a work directory.
-
-    Raises:
-      UserError: the file is damaged, or has another format.
-    """
+    """Returns the config of a work directory; UserError if it is damaged or of another format."""
     path = Path(workdir) / "config.json"
     config = read_json(path, "choose another --workdir")
     check_format(path, config, FORMAT, VERSION_REMEDY)
@@ -157,3 +145,67 @@ def flatten(tree: dict, prefix: str = "") -> dict:
         else:
             flat[prefix + key] = value
     return flat
+
+
+def command_line(arguments: Sequence[str]) -> Optional[str]:
+    """Returns the command of a run without its machine's paths; None for another program.
+
+    Example:
+      >>> command_line(["/a/run.py", "--config=/a/configs/demo.py:tiny", "--workdir", "/b"])
+      'python run.py --config=configs/demo.py:tiny'
+    """
+    program, *rest = arguments
+    if PurePath(program).name not in ("run.py", "disan-tf"):
+        return None
+    kept = []
+    for argument in _joined(rest):
+        name, _, value = argument.lstrip("-").partition("=")
+        if name == "config":
+            kept.append(f"--config={_relative(value)}")
+        elif name == "init_from":
+            kept.append(f"--init_from={portable_name(value)}")
+        elif name not in _PATH_FLAGS:
+            kept.append(argument)
+    return shlex.join(["python", "run.py", *kept])
+
+
+def portable_name(model: str) -> str:
+    """Returns the name of a model without the folders of an absolute path."""
+    path = PurePath(model)
+    return path.name if path.is_absolute() else model
+
+
+def _joined(arguments):
+    """Joins `--name value` to `--name=value`."""
+    joined = []
+    for argument in arguments:
+        if argument.startswith("-") or not joined:
+            joined.append(argument)
+        else:
+            joined[-1] += f"={argument}"
+    return joined
+
+
+def _relative(config_file: str) -> str:
+    path = PurePath(config_file)
+    return f"configs/{path.name}" if path.is_absolute() else config_file
+
+
+def data_summary(manifest: dict) -> dict:
+    """Returns a result's record of its prepared corpus, from the corpus' manifest.
+
+    Returns:
+      "splits" (name -> number of examples), "training_examples" (kept), "training_read" and
+      "official_training_examples" (in the whole corpus), both in "unit", and
+      "training_tokens_covered", the share of training tokens with a word vector.
+    """
+    splits = {name: split["examples"] for name, split in manifest[Keys.SPLITS].items()}
+    counts, unit = manifest[Keys.COUNTS]["train"], manifest[Keys.UNIT]
+    return {
+        "splits": splits,
+        "training_examples": splits["train"],
+        "unit": unit,
+        "training_read": counts[unit],
+        "official_training_examples": counts["expected"],
+        "training_tokens_covered": manifest[Keys.VECTORS]["training_tokens_covered"],
+    }

@@ -34,13 +34,10 @@ def ascii_ids(tokens: tf.Tensor, word_length: int) -> tf.Tensor:
 
     Args:
       tokens: `<string>[tokens]`.
-      word_length: the number of characters to keep.
+      word_length: the number of characters to keep, at least 1.
 
     Returns:
       `<int32>[tokens, word_length]`.
-
-    Raises:
-      ValueError: `word_length` is below 1.
 
     Example: `ascii_ids(tf.constant(["ah", "é"]), 3)` -> `[[66, 73, 0], [1, 0, 0]]`.
     """
@@ -58,13 +55,10 @@ def byte_ids(tokens: tf.Tensor, word_length: int = 50) -> tf.Tensor:
 
     Args:
       tokens: `<string>[tokens]`.
-      word_length: characters of a word, markers included; the official models have 50.
+      word_length: characters of a word, markers included, at least 3; the official models have 50.
 
     Returns:
       `<int32>[tokens, word_length]`, without 0.
-
-    Raises:
-      UserError: `word_length` is below 3.
 
     Example: `byte_ids(tf.constant(["ah"]), 6)` -> `[[259, 98, 105, 260, 261, 261]]`.
     """
@@ -86,12 +80,9 @@ def byte_ids(tokens: tf.Tensor, word_length: int = 50) -> tf.Tensor:
 
 def sentence_markers(word_length: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns `byte_ids` of the words that begin and end a sentence, `<int32>[word_length]`."""
+    padding = [_PADDING] * (word_length - 3)
     begin, end = (
-        tf.pad(
-            tf.constant([_BEGIN_WORD, marker, _END_WORD]),
-            [[0, word_length - 3]],
-            constant_values=_PADDING,
-        )
+        tf.constant([_BEGIN_WORD, marker, _END_WORD, *padding])
         for marker in (_BEGIN_SENTENCE, _END_SENTENCE)
     )
     return begin, end

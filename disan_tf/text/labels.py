@@ -10,10 +10,9 @@ MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>", "nat", "#n/
 
 
 def order_classes(labels: Iterable[str]) -> tuple[str, ...]:
-    """Returns the distinct labels in numerical or alphabetical order.
+    """Returns the distinct labels in numerical order, or alphabetically if one is no number.
 
-    The order is numerical if all labels are finite numbers. Equal numbers, such as "1" and "1.0",
-    are in alphabetical order.
+    Equal numbers, such as "1" and "1.0", are in alphabetical order.
     """
     distinct = sorted(set(labels))
     numbers = [_number(label) for label in distinct]
@@ -32,12 +31,8 @@ def _number(label: str) -> float:
 def class_numbers(labels: Iterable, classes: Sequence[str]) -> np.ndarray:
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
-    Args:
-      labels: one label an item: a class's name, or a whole number from 0.
-      classes: the names, in the order of their numbers.
-
-    Raises:
-      ValueError: a label is neither; the message has its position.
+    `classes` are the names, in the order of their numbers, from 0. A label that is neither is a
+    ValueError, whose message has its position.
     """
     numbers = {name: number for number, name in enumerate(classes)}
     return np.array([_class_number(*item, numbers) for item in enumerate(labels)], np.int64)

@@ -1,15 +1,19 @@
-"""Text to word ids, in graph ops alone: preparation, prediction and export share this graph."""
+"""Text to word ids and other inputs of models, in graph ops that exports share."""
 
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
+from disan_tf.text.characters import ascii_ids, byte_ids
 from disan_tf.text.tokenizer import lower, make_tokenizer, split_words
+from disan_tf.text.word_forms import WordForms
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
 FIRST_WORD_ID = 2
+_FLAT = [tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.int64)]  # values, row splits
 
 
 def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
@@ -24,29 +28,24 @@ def _check_vocabulary(words: Sequence[str]) -> None:
         raise UserError("The vocabulary holds no word; prepare the corpus again.")
     seen = {}
     for line, word in enumerate(words, start=1):
-        if word in seen:
+        if (first := seen.setdefault(word, line)) < line:
             raise UserError(
-                f"The vocabulary holds the word {word!r} twice, in lines {seen[word]} and {line}; "
+                f"The vocabulary holds the word {word!r} twice, in lines {first} and {line}; "
                 "prepare the corpus again."
             )
-        seen[word] = line
 
 
 class TextToIds(tf.Module):
     """Word ids of raw text: 0 is padding, 1 the unknown word, `words[k]` has id k + 2.
 
     A SavedModel that holds this module as an attribute holds the vocabulary too; the process that
-    loads it needs `import tensorflow_text`.
+    loads it needs `import tensorflow_text`. Wrong arguments are UserErrors.
 
     Args:
-      words: the vocabulary, lower-cased by `tokenizer.lowercase` if `lowercase` is set.
+      words: the distinct words, lower-cased by `tokenizer.lowercase` if `lowercase` is set.
       tokenizer: a key of `tokenizer.VERSIONS`.
       lowercase: whether tokens are looked up in lower case.
-      split: whether tokens are divided by `tokenizer.split_words`.
-      keep_empty: the option of `tokenizer.split_words`.
-
-    Raises:
-      UserError: `words` is empty or holds a word twice, or there is no such tokenizer.
+      split, keep_empty: whether tokens are divided by `tokenizer.split_words`, and its option.
     """
 
     def __init__(
@@ -93,3 +92,105 @@ class TextToIds(tf.Module):
         A line without tokens is one unknown word, so that every line has a prediction.
         """
         return self.from_tokens(self.tokens(strings))
+
+
+class TextToCharacters(TextToIds):
+    """The inputs of biLM-fed models: word ids and the ids of the words' bytes.
+
+    `word_length` is the biLM's; for other arguments and errors see `TextToIds` and `byte_ids`.
+    """
+
+    def __init__(self, *arguments, word_length: int, **options):
+        super().__init__(*arguments, **options)
+        self._word_length = word_length
+
+    def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
+        """Returns the model's inputs for tokenised sentences, `<string>[batch, tokens]` each.
+
+        Characters keep their case. A line without tokens is one unknown word without characters.
+        The ids of each field, `<int32>[batch, length]`, come before the characters of each field,
+        `<int32>[batch, length, word_length]`, 0 after the end of a sentence.
+        """
+        ids, characters = super().inputs(*tokens), []
+        for sentences, padded in zip(tokens, ids):
+            spelling = byte_ids(sentences.flat_values, self._word_length)
+            shape = [*tf.unstack(tf.shape(padded, tf.int64)), self._word_length]
+            characters.append(sentences.with_flat_values(spelling).to_tensor(0, shape=shape))
+        return [*ids, *characters]
+
+
+class TextToPairFeatures(TextToIds):
+    """The inputs of pair models that need more than word ids (DRCN Sec. 3.1.1 and 3.2.2).
+
+    `forms` are the stems and lemmas; the first `word_length` characters of a word are kept. For
+    other arguments and errors see `TextToIds`.
+    """
+
+    def __init__(self, *arguments, forms: WordForms, word_length: int, **options):
+        super().__init__(*arguments, **options)
+        self._forms = forms
+        self._word_length = word_length
+
+    def inputs(self, *tokens: tf.RaggedTensor) -> list[tf.Tensor]:
+        """Returns the model's inputs for tokenised pairs, `<string>[batch, tokens]` each.
+
+        Words that the vocabulary lacks have characters and flags too. A line without tokens is one
+        unknown word without characters that matches nothing. Single sentences match nothing.
+
+        Returns:
+          [ids of first, ids of second, characters of first, characters of second, match of first,
+          match of second]: ids and match `<int32>[batch, length]`, characters
+          `<int32>[batch, length, word_length]`, 0 after the end of a sentence.
+        """
+        ids = super().inputs(*tokens)
+        filled = [fill_empty_rows(sentences, "") for sentences in tokens]
+        spellings = [
+            sentences.with_flat_values(ascii_ids(sentences.flat_values, self._word_length))
+            for sentences in filled
+        ]
+        matches = self._forms.matches(*filled) if len(filled) == 2 else map(tf.zeros_like, ids)
+        return [*ids, *(spelling.to_tensor(0) for spelling in spellings), *matches]
+
+
+class TracedTextToIds:
+    """A `TextToIds` for lists of Python, traced once for all batch sizes and lengths.
+
+    The tokenizer has some sixty operations; called eagerly they take twenty times as long. Values
+    and row splits go in and out as plain tensors: TensorFlow 2.15 keeps 1.3 kB for each ragged
+    tensor that is made of row lengths outside a graph.
+    """
+
+    def __init__(self, text_to_ids: TextToIds):
+        def split(texts):
+            tokens = text_to_ids.tokens(texts)
+            return tokens.flat_values, tokens.row_splits
+
+        def look_up(*flat):
+            ragged = tf.RaggedTensor.from_row_splits
+            pairs = zip(flat[::2], flat[1::2])
+            return text_to_ids.inputs(*(ragged(*pair, validate=False) for pair in pairs))
+
+        texts = tf.TensorSpec([None], tf.string)
+        self.split = tf.function(split, input_signature=[texts], autograph=False)
+        self.look_up = {
+            fields: tf.function(look_up, input_signature=_FLAT * fields, autograph=False)
+            for fields in (1, 2)
+        }
+
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """Returns the tokens of each text."""
+        flat, splits = (result.numpy() for result in self.split(tf.constant(texts, tf.string)))
+        words = [token.decode() for token in flat.tolist()]
+        return [words[start:end] for start, end in zip(splits, splits[1:])]
+
+    def inputs(self, *sentences: Sequence[Sequence[str]]) -> Sequence[tf.Tensor]:
+        """Returns a model's inputs for the tokens of each field; see `TextToIds.inputs`."""
+        flat = [tensor for tokens in sentences for tensor in _flatten(tokens)]
+        return self.look_up[len(sentences)](*flat)
+
+
+def _flatten(tokens: Sequence[Sequence[str]]) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns all tokens <string>[tokens], and where sentences begin, <int64>[sentences + 1]."""
+    flat = [token for sentence in tokens for token in sentence]
+    splits = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
+    return tf.constant(flat, tf.string), tf.constant(splits)

@@ -31,7 +31,7 @@ SEPARATORS = ",\t;|"
 
 
 class Table:
-    """A table: its first line names the columns, and other lines hold their values.
+    """A table: its first line names the `columns`, and other lines hold their values.
 
     Quotes enclose values that hold separators, quotes or line ends (RFC 4180). Between tabs, quotes
     are plain characters, as in the official corpora, unless the header has some; a value is
@@ -40,18 +40,8 @@ class Table:
 
     Columns of annotators (label1, label2, ...) at the end of a header with tabs may be missing at
     the end of a row, and empty values may follow a row. A single plain column takes whole lines.
-
-    Args:
-      header: the first line, which names the columns.
-      separator: the character between the columns.
-
-    Attributes:
-      columns: the names of the columns.
-      is_open: whether the last line ended inside a quoted value.
-
-    Raises:
-      ValueError: two columns have one name, there are more than `MAX_COLUMNS`, or the line has a
-        quote that does not end.
+    `is_open` tells whether the last line ended inside a quoted value. A header with one name twice,
+    more than `MAX_COLUMNS`, or a quote that does not end is a ValueError.
     """
 
     def __init__(self, header: str, separator: str = "\t"):
@@ -178,9 +168,7 @@ class Rows:
       input_format: "jsonl", "csv", "tsv", or None, which is read as "tsv".
       check: raises ValueError unless a header, or the first JSON object, has the wanted columns.
 
-    Attributes:
-      columns: the columns of the table; () before its header and for JSON objects.
-      has_begun: whether the header or an object was read.
+    `columns` is () before a header and for JSON objects; `has_begun` tells whether one was read.
     """
 
     def __init__(self, input_format: Optional[str], check: Callable[[Collection[str]], object]):
@@ -194,11 +182,7 @@ class Rows:
         return self._table is not None and self._table.is_open
 
     def parse(self, line: str) -> Optional[dict]:
-        """Returns the row that a line ends; None for a header and inside of a quoted value.
-
-        Raises:
-          ValueError: the line is malformed, or the wanted columns are missing.
-        """
+        """Returns the row that a line ends; None for a header and inside of a quoted value."""
         if self._table is not None:
             return self._table.parse(line)
         if self._is_json or self._is_record(line):
@@ -246,23 +230,16 @@ _EXCEL = re.compile('"?sep=(.)"?,*', re.IGNORECASE)
 
 
 def read_rows(
-    path: Path,
-    columns: Mapping[str, str],
-    convert: Callable[[dict], T],
-    remedy: str,
+    path: Path, columns: Mapping[str, str], convert: Callable[[dict], T], remedy: str
 ) -> Iterator[T]:
-    """Yields `convert(row)` for every row of a file; blank lines are skipped.
+    """Yields `convert(row)` for every row of a file, see `Rows`; blank lines are skipped.
 
     Args:
-      path: a file of JSON objects or a table, see `Rows`; its name ends with its format, see
-        `format_of`, or it is a table with tabs.
+      path: its name ends with its format, see `format_of`, or it is a table with tabs.
       columns: names that every row must have, with strings as values -> the end of the error if
         one is missing, where "{columns}" stands for the row's names.
       convert: makes a row's value; raises ValueError if the row is wrong.
-      remedy: what to do about a damaged file.
-
-    Raises:
-      UserError: the file is missing, or a line is malformed (names file and line).
+      remedy: what to do about a missing file or a malformed line, which are UserErrors.
     """
 
     def convert_strings(row: dict, line: int) -> T:
@@ -284,11 +261,8 @@ def read_numbered_rows(
 ) -> Iterator[T]:
     """Yields `convert(row, line)` for every row of a file, see `read_rows`.
 
-    Args:
-      path, columns, remedy: see `read_rows`; JSON objects after the first may lack columns.
-      convert: makes a row's value from the row and the number of its last line; raises ValueError
-        if the row is wrong.
-      encoding, flag: see `TextLines`.
+    JSON objects after the first may lack columns. `line` is the number of the row's last line;
+    `encoding` and `flag`: see `TextLines`.
     """
     input_format, number = format_of(path), 0
     rows = Rows(input_format, lambda names: _check_columns(names, columns))

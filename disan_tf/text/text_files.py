@@ -14,28 +14,16 @@ from itertools import chain, islice
 from pathlib import PurePath
 from typing import Callable, Optional
 
+from disan_tf.common import files
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import (
-    LONGEST_LINE,
-    check_open,
-    checked_gzip,
-    decode_line,
-    gunzipped,
-    open_bytes,
-    too_long,
-)
 from disan_tf.text.json_texts import array_items
 
 FORMATS = ("text", "jsonl", "tsv", "csv")
 CHUNK_BYTES = 1 << 18  # some thousand sentences
 LONGEST_ARRAY = 1 << 28  # bytes of a JSON array, which is read as a whole
 _ENDINGS = {
-    ".json": "jsonl",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "jsonl"),
+    **{".csv": "csv", ".tsv": "tsv", ".tab": "tsv"},
 }
 COMPRESSED = (".gz", ".bz2", ".zst")
 _MARKS = {  # byte order mark -> encoding
@@ -47,13 +35,9 @@ _OTHERS = {  # first bytes of files that hold no text
     b"PK\x03\x04": "an Excel workbook or another zip archive",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"PAR1": "a Parquet file",
-    b"ARROW1": "an Arrow file",
-    b"\xff\xff\xff\xff": "an Arrow file",
+    **dict.fromkeys((b"ARROW1", b"\xff\xff\xff\xff"), "an Arrow file"),
     b"%PDF": "a PDF file",
-    b"\x80\x02": "a pickle",
-    b"\x80\x03": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
+    **dict.fromkeys((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"), "a pickle"),
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",
     b"SQLite format": "a database",
@@ -93,21 +77,17 @@ class TextLines:
     Files may be compressed with gzip. A byte order mark (UTF-8 or UTF-16) determines the encoding.
     Lines end with a newline, with or without a carriage return before it, or with a carriage return
     if the file has no newline; Unicode's line separators are text. An item of a JSON array is a
-    line.
+    line. A file that is no text, or cannot be decoded, is a UserError.
 
     Args:
       read: a function that returns at most the given number of bytes, and none at the end.
       name: the file's name, for errors.
       input_format: one of `FORMATS`, or None for an unknown format; "jsonl" may be an array.
-      encoding: the encoding of a file without a byte order mark.
-      flag: the option that names another encoding, for errors.
+      encoding, flag: the encoding of a file without a byte order mark, and the option that names
+      it.
 
     Attributes:
-      unit: the name of a numbered item, for errors: "line", or "object" of an array. Known when the
-        first chunk was read.
-
-    Raises:
-      UserError: the file is no text, or cannot be decoded; an array is too long or malformed.
+      unit: "line", or "object" of an array, for errors; known when the first chunk was read.
     """
 
     unit = "line"
@@ -143,8 +123,8 @@ class TextLines:
     def decode(self, line: Optional[bytes], number: int) -> str:
         """Returns the text of line `number`; raises UserError if it is too long or not UTF-8."""
         if line is None:
-            raise too_long(self._name, number)
-        return decode_line(line, self._name, number, self._remedy)
+            raise files.too_long(self._name, number)
+        return files.decode_line(line, self._name, number, self._remedy)
 
     def place(self, number: int) -> str:
         """Returns the place of an item, with which errors begin."""
@@ -152,8 +132,8 @@ class TextLines:
 
     def _blocks(self) -> Iterator[bytes]:
         """Yields blocks of bytes in UTF-8."""
-        file = gunzipped(io.BufferedReader(_Source(self._read), CHUNK_BYTES))
-        with checked_gzip(self._name):
+        file = files.gunzipped(io.BufferedReader(_Source(self._read), CHUNK_BYTES))
+        with files.checked_gzip(self._name):
             head = _head(file)
             if kind := detect_format(head, self._encoding):
                 raise UserError(
@@ -212,15 +192,11 @@ class TextLines:
 
 
 def open_texts(path):
-    """Returns a context manager: the opened file, or standard input for "-".
-
-    Raises:
-      UserError: the file cannot be opened, or the stream is closed.
-    """
+    """Returns a context manager: the opened file, or standard input for "-"; or UserError."""
     if path == "-":
-        check_open(sys.stdin, "--input")
+        files.check_open(sys.stdin, "--input")
         return contextlib.nullcontext(sys.stdin.buffer)
-    return open_bytes(path)
+    return files.open_bytes(path)
 
 
 def detect_format(head: bytes, encoding: str = "utf-8") -> Optional[str]:
@@ -245,7 +221,7 @@ def split_lines(blocks: Iterator[bytes]) -> Iterator[list[Optional[bytes]]]:
             is_skipping = False
         if is_skipping:
             rest = b""
-        elif len(rest) > LONGEST_LINE:
+        elif len(rest) > files.LONGEST_LINE:
             lines.append(None)
             rest, is_skipping = b"", True
         yield lines

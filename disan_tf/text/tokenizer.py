@@ -129,26 +129,17 @@ def for_raw_text(name: str) -> str:
     """Returns the name of the tokenizer that gives raw text the tokens of a model's corpus.
 
     Corpora of `whitespace` are tokenised by the rules of a treebank.
-
-    Args:
-      name: the tokenizer of the corpus.
     """
     return "treebank" if name == "whitespace" else name
 
 
 def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.Tokenizer:
-    """Returns the tokenizer `name`; `escape` applies to `treebank` alone.
-
-    Raises:
-      UserError: no tokenizer has this name.
-    """
-    if name == "kim":
-        return KimTokenizer()
-    if name == "whitespace":
-        return WhitespaceTokenizer()
+    """Returns the tokenizer `name`, or raises UserError; `escape` applies to `treebank` alone."""
+    if name not in VERSIONS:
+        raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
     if name == "treebank":
         return TreebankTokenizer(escape)
-    raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
+    return KimTokenizer() if name == "kim" else WhitespaceTokenizer()
 
 
 def _replace(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:
@@ -197,10 +188,7 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
 
     Only the escapes change characters: brackets to `-LRB-` and so on, quotes to ``` `` '' ` ' ```,
     dashes to `--`, ellipses to `...`, slash and star to `\/` and `\*`. Bytes that are not UTF-8
-    pass through.
-
-    Args:
-      escape: whether tokens are escaped; if not, a token is the slice of the text at its offsets.
+    pass through. Without `escape`, a token is the slice of the text at its offsets.
 
     Example: `"(It isn't bad.)"` -> `-LRB- It is n't bad . -RRB-`.
     """

@@ -18,11 +18,7 @@ def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
 
 
 def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
-    """Reads the rows that `write_forms` wrote: word, stem and lemma.
-
-    Raises:
-      UserError: the file is missing, or a line does not have three columns.
-    """
+    """Reads the rows that `write_forms` wrote, or raises UserError: word, stem and lemma."""
     rows = []
     for number, line in read_lines(path):
         row = tuple(line.split("\t"))
@@ -42,11 +38,8 @@ class WordForms(tf.Module):
     tables.
 
     Args:
-      rows: word, stem and lemma, in lower case, without repetitions; other words are their own
-        stems and lemmas.
-
-    Raises:
-      UserError: there is no row.
+      rows: word, stem and lemma, in lower case, without repetitions, at least one; other words are
+        their own stems and lemmas.
 
     Example:
       >>> forms = WordForms([("dogs", "dog", "dog"), ("mice", "mice", "mouse")])
@@ -100,13 +93,9 @@ def _table(words, forms):
 def _is_shared(forms, pairs, is_first):
     """Returns whether both sentences of a token's pair have its form, `<bool>[tokens]`.
 
-    The pair and the form of a token make one number, so that the cost is linear in the number of
-    tokens, not in the product of the lengths.
-
-    Args:
-      forms: `<string>[tokens]`.
-      pairs: `<int64>[tokens]`, the number of a token's pair.
-      is_first: `<bool>[tokens]`, whether it is in the pair's first sentence.
+    The number `pairs` <int64>[tokens] of a token's pair and its form make one number, so that the
+    cost is linear in the number of tokens. `is_first` tells whether a token is in the first
+    sentence.
     """
     distinct, numbers = tf.unique(forms, tf.int64)
     keys, places = tf.unique(pairs * tf.size(distinct, tf.int64) + numbers)

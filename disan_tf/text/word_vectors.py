@@ -9,14 +9,21 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+import h5py
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import checked_gzip, open_bytes, read_lines
-from disan_tf.text.preset_vectors import PREFIX, find_preset, read_preset
+from disan_tf.common.files import checked_gzip, open_bytes, read_json, read_lines, sha256
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.options import join_choices
+from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.text.text_files import detect_format
 
 MODEL = "model.json"  # of a released model, whose vectors are read
+PREFIX = "preset:"  # of the name of such a model
+_REMEDY = "restore the released model"
+_TABLES = "layers/word_embedding/vars"  # the trained and the fixed vectors in a file of weights
+_SCHEMA = {"weights": str, "sha256": {str: str}}
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
 
@@ -34,11 +41,8 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
     Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec
     header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
     is read. Blank lines are skipped. Memory holds one line and the wanted vectors. The number of
-    fields is checked in every row, the numbers only in rows of wanted words.
-
-    Raises:
-      UserError: the file is missing, empty, cut off, not UTF-8, of another dimension, holds other
-        things than vectors, or has a malformed row (names the line).
+    fields is checked in every row, the numbers only in rows of wanted words; a UserError names the
+    line.
     """
     if path.name == MODEL:
         every = _preset_vectors(path, dim)
@@ -72,11 +76,7 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
 
 
 def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields `(line number, row)` with spaces alone between the fields, and none at the end.
-
-    Raises:
-      UserError: see `read`.
-    """
+    """Yields `(line number, row)` with spaces alone between the fields, and none at the end."""
     with open_bytes(path) as file, checked_gzip(path):
         if kind := detect_format(file.read(80)):
             raise _no_vectors(path, f"it is {kind}")
@@ -85,14 +85,11 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def find(data_dir: Path, name: str) -> Path:
-    """Finds the vector file `name` below `data_dir`.
+    """Finds the vector file `name` below `data_dir`, or raises UserError with the existing files.
 
     "preset:<name>" finds a released model. A `*` in the file's name matches any text. Among several
     matches, the file with the shortest name is chosen: "glove.6B.100d*.txt" is the archive's file
     if it exists, else a subset.
-
-    Raises:
-      UserError: the file does not exist; lists the existing vector files.
     """
     if name.startswith(PREFIX):
         return find_preset(name)
@@ -187,3 +184,29 @@ def _malformed(path: Path, line_number: int, what: str, dim: int) -> UserError:
         f"{path}, line {line_number}: {what}, expected a word and {dim} numbers; "
         "repair the row or download the file again."
     )
+
+
+def find_preset(name: str) -> Path:
+    """Returns the `model.json` of a released model, from "preset:<name>", or raises UserError."""
+    path = CHECKPOINTS / name.removeprefix(PREFIX) / "model.json"
+    if not path.is_file():
+        names = sorted(other.parent.name for other in CHECKPOINTS.glob("*/model.json"))
+        raise UserError(
+            f"--config.data.vectors={name} names no released model; choose {join_choices(names)}."
+        )
+    return path
+
+
+def read_preset(path: Path) -> dict[str, np.ndarray]:
+    """Reads the vectors of a released model, word -> <float32>[dim], or raises UserError."""
+    info = read_json(path, _REMEDY, _SCHEMA)
+    for name in (VOCABULARY, info["weights"]):
+        file = path.parent / name
+        if not file.is_file() or sha256(file) != info["sha256"].get(name):
+            raise UserError(f"{file} is missing or damaged; {_REMEDY}.")
+    with h5py.File(path.parent / info["weights"]) as weights:
+        if _TABLES not in weights:
+            raise UserError(f"{path.parent} has no word vectors; choose another model.")
+        tables = [weights[f"{_TABLES}/{number}"][()] for number in range(2)]
+    words = [word for _, word in read_lines(path.parent / VOCABULARY)]
+    return dict(zip(words, np.concatenate(tables).astype(np.float32)))

@@ -8,7 +8,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.metrics.classification import expected_calibration_error
 from disan_tf.runs.bundle import load_bundle, read_files, write_bundle
 from disan_tf.training.methods import final_evaluation_step
-from disan_tf.training.outputs import run_split
+from disan_tf.training.scoring import run_split
 
 _BOUNDS = np.log(0.05), np.log(20.0)  # a dev part without a mistake would ask for 0
 
@@ -16,9 +16,7 @@ _BOUNDS = np.log(0.05), np.log(20.0)  # a dev part without a mistake would ask f
 def fit_temperature(logits: np.ndarray, labels: np.ndarray) -> float:
     """Returns the temperature of the lowest cross-entropy, between 0.05 and 20.
 
-    Args:
-      logits: <float>[examples, classes].
-      labels: <int>[examples].
+    `logits` are <float>[examples, classes] and `labels` <int>[examples].
     """
     rows = np.arange(len(labels))
 
@@ -32,14 +30,8 @@ def calibrate(folder, corpus: PreparedCorpus) -> str:
     """Fits the temperature of a bundle on dev and divides the last layer's weights by it.
 
     So all predictions, exports and copies of the model are calibrated. `model.json` keeps the
-    temperature; a bundle that has one stays as it is.
-
-    Args:
-      folder: the bundle.
-      corpus: the prepared corpus.
-
-    Returns:
-      A line that names the temperature and the calibration errors on dev.
+    temperature; a bundle that has one stays as it is. Returns a line that names the temperature and
+    the calibration errors on dev.
     """
     bundle = load_bundle(folder)
     dev, model = corpus.split("dev"), bundle.model

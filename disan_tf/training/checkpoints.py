@@ -24,9 +24,7 @@ class TrainingState:
       is_writer: whether this process saves, and repairs what killed processes left.
 
     Attributes:
-      step: the number of steps done.
-      best_step: the step of the best evaluation so far.
-      best_score: the score of the best evaluation so far.
+      step, best_step, best_score: the number of steps done; step and score of the best evaluation.
       measured: the metrics of the steps since the last line in the log, as JSON.
     """
 
@@ -53,13 +51,10 @@ class TrainingState:
         return Path(_named(self._directory) or "").name
 
     def restore(self, name: Optional[str] = None) -> int:
-        """Restores the newest checkpoint and returns its step, or returns 0 if there is none.
+        """Restores a checkpoint and returns its step, or 0 if there is none.
 
-        Args:
-          name: the result of `newest` in the writing process; None = in this process.
-
-        Raises:
-          UserError: the checkpoint is damaged, or absent.
+        `name` is the result of `newest` in the writing process; None = in this process. A damaged
+        or absent checkpoint is a UserError.
         """
         name = self.newest() if name is None else name
         if not name:

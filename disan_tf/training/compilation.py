@@ -18,10 +18,7 @@ SHORTEST = 8  # tokens; shorter batches are padded to them
 
 
 class Compiler:
-    """Compiles the steps of one training.
-
-    Args:
-      jit_compile: whether XLA compiles, see `BucketedStep`.
+    """Compiles the steps of one training, by XLA if `jit_compile` is true, see `BucketedStep`.
 
     Attributes:
       compilations: the number of functions that XLA has compiled.
@@ -36,10 +33,7 @@ class Compiler:
     ) -> Callable:
         """Compiles a step, a function of tensors with the specs of `signature`.
 
-        Args:
-          step: the function.
-          signature: the specs of its arguments.
-          rows: the examples of a whole batch, see `BucketedStep`.
+        `rows` is the number of examples in a whole batch, see `BucketedStep`.
         """
         if not self.jit_compile:
             return tf.function(step, input_signature=signature, autograph=False)
@@ -59,8 +53,7 @@ class BucketedStep:
     batch of an epoch is padded to `rows` examples, which `mean_of_rows` leaves out.
 
     Args:
-      step: a function of tensors.
-      signature: the specs of its arguments.
+      step, signature: a function of tensors, and their specs.
       rows: the examples of a whole batch; None = smaller batches have shapes of their own, for
         steps with statistics of the batch's rows.
 
@@ -135,11 +128,9 @@ def padded_length(length: int) -> int:
 
 
 def padded_lengths(lengths: np.ndarray, batches: np.ndarray) -> list[int]:
-    """Returns the distinct `padded_length`s of batches.
+    """Returns the distinct `padded_length`s of batches <int>[batches, rows], negative = none.
 
-    Args:
-      lengths: the tokens of the longest sentence of each example, <int>[examples].
-      batches: indices of examples, <int>[batches, rows], negative = none.
+    `lengths` has the tokens of the longest sentence of each example, <int>[examples].
     """
     longest = np.max(np.where(batches >= 0, lengths[batches], 0), axis=1)
     return sorted({padded_length(int(length)) for length in longest})
@@ -189,12 +180,7 @@ def check_xla(train, encoder, task: str, dtype: str) -> None:
     """Raises UserError if `train.jit_compile` is True and XLA cannot compile the steps.
 
     XLA compiles a function for fixed shapes. Rows or batches that depend on the data would have a
-    shape of their own in nearly every step.
-
-    Args:
-      train, encoder: sections of a config.
-      task: the name of its task.
-      dtype: its precision.
+    shape of their own in nearly every step. `task` is the name of the task, `dtype` the precision.
     """
     if str(train.get("jit_compile", False)) != "True":
         return

@@ -18,11 +18,11 @@ from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.runs.score_tables import confusion_lines
 from disan_tf.text.lookup import UNKNOWN_ID
-from disan_tf.training.class_options import selecting_score
 from disan_tf.training.compilation import make_compiler
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.policy_gradient import evaluation_steps
-from disan_tf.training.outputs import run_split
+from disan_tf.training.options import selecting_score
+from disan_tf.training.scoring import run_split
 from disan_tf.training.steps import make_selection_step
 
 _SELECTIONS = ("all", "sample", "greedy")
@@ -38,9 +38,9 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
       "calibration_error", and "temperature" and "calibration_error_before" if the model is
       calibrated; numbers have `correlation_scores` and "by_score", see `calibration`; a language
       model has `perplexities`, "predictions" (the number of predicted words in each direction)
-      and "unknown_words" (the share of unknown words). A model with hard attention also has
-      "head_fraction" and "dependent_fraction", the shares of tokens selected for these scores, and
-      "<how>_<score>": the criterion and both shares for each selection in `_SELECTIONS`.
+      and "unknown_words" (their share). Hard attention also has "head_fraction" and
+      "dependent_fraction", the shares of tokens selected for these scores, and "<how>_<score>": the
+      criterion and both shares for each selection in `_SELECTIONS`.
 
     Raises:
       UserError: the corpus has other classes or words than the model, or lacks the split.

@@ -14,61 +14,44 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
 from disan_tf.common.installation import VERSION
 from disan_tf.common.progress import is_terminal
-from disan_tf.input_pipeline import (
-    PreparedCorpus,
-    evaluation_batches,
-    make_dataset,
-    padding_share,
-)
+from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
+from disan_tf.input_pipeline.batch_plan import padding_share
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.models.memory import memory_limit
+from disan_tf.runs import work_directory
 from disan_tf.runs.bundle import save_bundle
 from disan_tf.runs.machine import describe_machine, load
-from disan_tf.runs.provenance import command_line, data_summary
 from disan_tf.runs.run_summary import in_steps
-from disan_tf.runs.work_directory import (
-    FORMAT,
-    RUN,
-    VERSION_REMEDY,
-    check_same_config,
-    check_same_start,
-    claim,
-    read_start,
-)
+from disan_tf.runs.work_directory import command_line, data_summary
 from disan_tf.training.calibration import calibrate
 from disan_tf.training.checkpoints import has_checkpoint
-from disan_tf.training.class_options import selecting_score, weights_of_classes
 from disan_tf.training.distribution.cluster import make_distribution, report_lost_workers
 from disan_tf.training.distribution.strategy import Distribution
 from disan_tf.training.initial_model import InitialModel, check_start, describe_start
 from disan_tf.training.loop import TrainingLoop, plan_of
 from disan_tf.training.methods import make_method
-from disan_tf.training.monitoring.console import ConsoleLog, Schedule, TrainingBar
-from disan_tf.training.monitoring.projector import write_projector
+from disan_tf.training.monitoring.console import ConsoleLog, TrainingBar
 from disan_tf.training.monitoring.tensorboard import TensorBoardLogger
+from disan_tf.training.options import selecting_score, weights_of_classes
 from disan_tf.training.resources import check_prepared, gather_resources
 
 _PROBE_EXAMPLES = 32
+Prepare = Callable[[], PreparedCorpus]
 
 
 class Trainer(TrainingLoop):
     """The training of a config's model: the model, its training method and its loop.
 
     Args:
-      config, workdir: see `train`.
-      corpus: the prepared corpus.
-      callbacks: see `TrainingLoop`.
-      distribution: the devices and processes, which all do the same steps; None = one device.
-      initial: the model with whose weights a training without a checkpoint begins; None = random
-        weights, and the vectors of the corpus.
+      config, corpus, workdir, initial: see `train`; a training that resumes needs no initial model.
+      callbacks, distribution: see `TrainingLoop`; None = one device.
 
     Attributes:
       started: the record by `InitialModel.apply`; None without `initial` or in a resumed training.
 
     Raises:
-      UserError: the corpus is not what the config reads, see `check_prepared` and
-        `gather_resources`; or the initial model does not fit, see `InitialModel`.
+      UserError: the corpus is not what the config reads, or the initial model does not fit.
       MemoryError: the machine cannot hold the model, see `memory_limit`.
     """
 
@@ -105,18 +88,9 @@ class Trainer(TrainingLoop):
             sections = config.train, config.dtype, config.evaluate, config.get("policy")
             method = make_method(model, *sections)
         distribution.check_same("initial model", self.started)
-        super().__init__(
-            model,
-            method,
-            corpus,
-            Path(workdir),
-            plan,
-            config.train,
-            config.evaluate,
-            functools.partial(save_bundle, model=model, config=config, corpus=corpus),
-            callbacks,
-            distribution,
-        )
+        parts = model, method, corpus, Path(workdir), plan, config.train, config.evaluate
+        save = functools.partial(save_bundle, model=model, config=config, corpus=corpus)
+        super().__init__(*parts, save, callbacks, distribution)
 
 
 def _in_steps(config, epoch_steps: int):
@@ -128,22 +102,12 @@ def _in_steps(config, epoch_steps: int):
 
 
 def run(
-    config,
-    prepare: Callable[[], PreparedCorpus],
-    workdir,
-    pictures: bool = True,
-    initial: Optional[InitialModel] = None,
+    config, prepare: Prepare, workdir, pictures: bool = True, initial: Optional[InitialModel] = None
 ) -> Optional[dict]:
     """Trains in this process alone, or as one of the workers that the config asks for.
 
-    Args: see `train`.
-
-    Returns:
-      The summary by `Trainer.run`; None in a worker that does not report.
-
-    Raises:
-      UserError: see `train`.
-      Stopped: another worker has ended or cannot be reached.
+    Args and errors: see `train`; Stopped if another worker has ended or cannot be reached. Returns
+    the summary by `Trainer.run`; None in a worker that does not report.
     """
     workdir = Path(workdir)
     distribution = make_distribution(config.train.get("distribution", "none"))
@@ -156,7 +120,7 @@ def run(
 
 def train(
     config,
-    prepare: Callable[[], PreparedCorpus],
+    prepare: Prepare,
     workdir,
     pictures: bool = True,
     distribution: Optional[Distribution] = None,
@@ -165,9 +129,8 @@ def train(
     """Starts or resumes a training in `workdir`; returns the summary by `Trainer.run`.
 
     Args:
-      config: a config of `configs/`.
+      config, workdir: a config of `configs/`, and the training's folder.
       prepare: returns the prepared corpus, which other workers read when the first one has it.
-      workdir: the training's folder.
       pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
       distribution: None = the config's distribution, without further workers.
       initial: the model with whose weights the training begins; None = random weights.
@@ -178,13 +141,13 @@ def train(
     """
     workdir = Path(workdir)
     distribution = distribution or make_distribution(config.train.get("distribution", "none"))
-    check_same_config(workdir, config)
+    work_directory.check_same_config(workdir, config)
     with distribution.chief_first():
         corpus = prepare()
     distribution.check_same("corpus", corpus.manifest)
     if distribution.is_chief:
-        check_same_start(workdir, initial and initial.name)
-        claim(workdir, config)
+        work_directory.check_same_start(workdir, initial and initial.name)
+        work_directory.claim(workdir, config)
         _check_inputs(workdir, corpus)
     trainer = Trainer(config, corpus, workdir, (), distribution, initial)
     return _run_as_chief(trainer, pictures) if distribution.is_chief else trainer.run()
@@ -204,7 +167,6 @@ def _run_as_chief(trainer: Trainer, pictures: bool) -> dict:
     if trainer.config.task.get("calibrate"):
         print(calibrate(workdir / "best", trainer.corpus))
     _record_load(workdir)
-    write_projector(workdir / "tensorboard", trainer.model, trainer.corpus)
     return summary
 
 
@@ -213,8 +175,8 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
     path = workdir / "run.json"
     if not (path.exists() and any((workdir / "checkpoints").glob("*"))):
         return
-    run = read_json(path, "choose another --workdir", RUN)
-    check_format(path, run, FORMAT, VERSION_REMEDY)
+    run = read_json(path, "choose another --workdir", work_directory.RUN)
+    check_format(path, run, work_directory.FORMAT, work_directory.VERSION_REMEDY)
     inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
     digests = ({file["sha256"] for file in files.values()} for files in inputs)
     same = set.intersection(*digests)
@@ -229,15 +191,15 @@ def _check_inputs(workdir: Path, corpus: PreparedCorpus) -> None:
 def _record_load(workdir: Path) -> None:
     """Adds the load at the training's end to `run.json`."""
     path = workdir / "run.json"
-    run = read_json(path, "choose another --workdir", RUN)
+    run = read_json(path, "choose another --workdir", work_directory.RUN)
     write_json(path, {**run, "machine": {**run["machine"], "load_after": load()}})
 
 
 def describe(trainer: Trainer) -> dict:
     """Returns a training's description for `run.json`: versions, machine, commit, data, size."""
-    started = trainer.started or read_start(trainer.workdir)
+    started = trainer.started or work_directory.read_start(trainer.workdir)
     return {
-        "format": FORMAT,
+        "format": work_directory.FORMAT,
         "versions": {
             "disan_tf": VERSION,
             "python": sys.version.split()[0],
@@ -272,8 +234,7 @@ def introduce(trainer: Trainer) -> str:
 
 def _commit():
     """Returns the code's commit, or None outside a git checkout."""
-    root = Path(__file__).resolve().parent
-    command = ["git", "-C", str(root), "rev-parse", "HEAD"]
+    command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "HEAD"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
@@ -308,15 +269,12 @@ def _pictures(trainer):
 
 def _progress(trainer):
     """Returns a callback that shows a bar on a terminal and prints lines elsewhere."""
-    examples, train = _examples_a_step(trainer), trainer.options
-    if not is_terminal():
-        return ConsoleLog(train.steps, examples, trainer.epoch_steps)
-    return TrainingBar(
-        Schedule(train.steps, train.evaluate_every, train.patience),
-        examples * len(trainer.model.fields),
-        selecting_score(trainer.options, trainer.model),
-        trainer.best.recorded,
-    )
+    train = trainer.options
+    if is_terminal():
+        return TrainingBar(
+            train.steps, selecting_score(train, trainer.model), trainer.best.recorded
+        )
+    return ConsoleLog(train.steps, _examples_a_step(trainer), trainer.epoch_steps)
 
 
 def _examples_a_step(trainer):

@@ -17,8 +17,7 @@ from disan_tf.models.embeddings import ANY_SOURCES, EMBEDDINGS
 from disan_tf.models.factory import embedding_parts, encoder_class, encoder_parts
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.runs.bundle import Bundle
-from disan_tf.runs.provenance import portable_name
-from disan_tf.runs.work_directory import check_same_start
+from disan_tf.runs.work_directory import check_same_start, portable_name
 from disan_tf.training.checkpoints import has_checkpoint
 
 # Arguments of layers that change neither the weights' shapes nor their meaning.
@@ -37,11 +36,10 @@ class InitialModel:
     task, classes and shapes are equal, and stays new otherwise.
 
     Args:
-      name: a released model, a work directory, or a folder with a `model.json`.
+      name: a released model, a work directory, or a folder with a `model.json`; the attribute is
+      the
+        name without this machine's folders.
       load: returns the model's `Bundle`. It is called once, and not for a training that resumes.
-
-    Attributes:
-      name: the name without this machine's folders.
     """
 
     def __init__(self, name: str, load: Callable[[], Bundle]):
@@ -54,11 +52,7 @@ class InitialModel:
         return self._load()
 
     def check_fits(self, embedding, encoder) -> None:
-        """Checks that the weights of embedding and encoder fit these sections of a config.
-
-        Raises:
-          UserError: a part differs, which the error names; or the model cannot be loaded.
-        """
+        """Raises UserError unless embedding and encoder fit these sections of a config."""
         for option, there, here in _differences(self.bundle.config, embedding, encoder):
             raise UserError(
                 f"--init_from={self.name} has {option}={there}, and the config has {here}; choose "
@@ -68,13 +62,10 @@ class InitialModel:
     def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> dict:
         """Gives a model these weights; it has the vectors of its corpus, and fits.
 
-        Returns:
-          The record for `run.json`: "name", "sha256" of the model's file of weights, the numbers
-          of "words" in the corpus and of "words_found" in the model, and "head": whether the
-          model's head is taken too.
-
-        Raises:
-          UserError: the embedding reads another fixed biLM than the model.
+        Returns the record for `run.json`: "name", "sha256" of the model's file of weights, the
+        numbers of "words" in the corpus and of "words_found" in the model, and "head": whether the
+        model's head is taken too. An embedding that reads another fixed biLM than the model is a
+        UserError.
         """
         bundle, vocabulary = self.bundle, corpus.vocabulary
         source, tables = bundle.model, list(_parts(model.embedding, WordEmbedding))
@@ -112,13 +103,8 @@ class InitialModel:
 def check_start(initial: Optional[InitialModel], workdir: Path, embedding, encoder) -> None:
     """Checks that a training may begin or resume, before its corpus is prepared.
 
-    Args:
-      initial: the model of `--init_from`; None = the training begins with random weights.
-      workdir: the training's folder.
-      embedding, encoder: sections of its config.
-
-    Raises:
-      UserError: the work directory's training began otherwise; or see `InitialModel.check_fits`.
+    `embedding` and `encoder` are sections of its config. Raises UserError if the training in the
+    work directory began otherwise, or see `InitialModel.check_fits`.
     """
     if initial and not has_checkpoint(Path(workdir) / "checkpoints"):
         initial.check_fits(embedding, encoder)

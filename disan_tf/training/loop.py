@@ -20,14 +20,12 @@ from disan_tf.input_pipeline import (
     make_dataset,
 )
 from disan_tf.runs.run_summary import is_over
-from disan_tf.training.best_model import BestModel, SplitScores
 from disan_tf.training.checkpoints import TrainingState
-from disan_tf.training.class_options import selecting_score
 from disan_tf.training.compilation import BucketedStep, padded_lengths
-from disan_tf.training.distribution.replicas import STOP
-from disan_tf.training.distribution.strategy import Distribution
+from disan_tf.training.distribution.strategy import STOP, Distribution
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from disan_tf.training.schedule import is_evaluated, is_logged, is_saved
+from disan_tf.training.options import is_evaluated, is_logged, is_saved, selecting_score
+from disan_tf.training.scoring import BestModel, SplitScores
 from disan_tf.training.training_log import TrainingLog, format_metrics
 
 
@@ -38,18 +36,15 @@ class TrainingLoop:
     evaluate, end the epoch, save, stop.
 
     Args:
-      model: the `SentenceModel`, with its resources.
-      method: its training method.
-      corpus: the prepared corpus.
+      model, method: the `SentenceModel`, with its resources, and its training method.
+      corpus, plan: the prepared corpus, and the batches of its examples, see `plan_of`.
       workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
-      plan: see `plan_of`.
       train, evaluate: `config.train` and `config.evaluate`.
       save: writes the model's bundle into a folder, with the `scores` of an evaluation.
       callbacks: Keras callbacks. A batch's logs hold `loss`, the model's `batch_score` and the
         training method's other metrics. An evaluation's logs hold `step`, `loss` and the model's
         dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, whether the
-        training `is_over` there, and `measured`, the metrics of earlier steps that are not logged
-        yet.
+        training `is_over` there, and `measured`, the metrics of earlier steps that are not logged.
       distribution: the devices and processes, which all do the same steps.
     """
 
@@ -86,9 +81,8 @@ class TrainingLoop:
         """Trains until `train.steps` or the early stop.
 
         Returns:
-          {"step", "epoch", "best_step", "best_epoch", "criterion", "best_score", "seconds"}; the
-          criterion is the name of the score. If XLA compiles, also "compilations", the number in
-          this process.
+          {"step", "epoch", "best_step", "best_epoch", "criterion" (the name of the score),
+          "best_score", "seconds"}, and "compilations" in this process, if XLA compiles.
 
         Raises:
           UserError: the loss or a weight is not finite (the last good checkpoint stays), a
@@ -125,18 +119,16 @@ class TrainingLoop:
 
     def _compile_ahead(self) -> None:
         """Lets XLA compile the steps for the lengths of the first epoch and of dev, if it does."""
-        method, variables = self.method, None
+        variables, train_step = None, getattr(self.method, "train_step", None)
+        planned = self.plan.batches(0)[: self.options.steps]
         evaluation = evaluation_batches(self.dev.field_lengths, self.scores.batch_size)
-        for step, split, batches in (
-            (
-                getattr(method, "train_step", None),
-                self.train,
-                self.plan.batches(0)[: self.options.steps],
-            ),
-            (method.evaluation_step, self.dev, evaluation),
-        ):
+        steps = (
+            (train_step, self.train, planned),
+            (self.method.evaluation_step, self.dev, evaluation),
+        )
+        for step, split, batches in steps:
             if isinstance(step, BucketedStep):
-                variables = variables or [*self.model.variables, *_slots(method)]
+                variables = variables or [*self.model.variables, *_slots(self.method)]
                 batch = next(iter(make_dataset(split, batches[:1])))
                 tensors = [batch[name] for name in (*self.model.reads, "label")]
                 step.prepare(tensors, padded_lengths(split.lengths, batches), variables)

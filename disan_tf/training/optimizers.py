@@ -16,7 +16,7 @@ from disan_tf.common.options import (
     chosen,
 )
 from disan_tf.ops.native import runtime
-from disan_tf.training.row_steps import RowSteps
+from disan_tf.ops.xla import is_jit_compiled
 
 
 def adadelta(
@@ -57,12 +57,7 @@ def rmsprop(learning_rate: float = 0.001) -> tf.keras.optimizers.legacy.Optimize
 def adagrad(learning_rate: float = 0.2, start: float = 1.0) -> tf.keras.optimizers.legacy.Optimizer:
     """Returns Adagrad (Duchi et al. 2011) with the official biLM's learning rate and initial sum.
 
-    Args:
-      learning_rate: the learning rate.
-      start: the accumulated squares before the first step.
-
-    Raises:
-      ValueError: a negative start.
+    `start` is the sum of squares before the first step; a negative one is a ValueError.
     """
     check_at_least("start", start, 0)
     return _Adagrad(learning_rate, start, epsilon=0.0, name="Adagrad")
@@ -82,9 +77,7 @@ def check_options(
 ) -> None:
     """Checks the options of `config.train` for `build_optimizer` and `apply_gradients`.
 
-    Raises:
-      UserError: an unknown optimizer, or an option that it does not take.
-      ValueError: an impossible value of another option.
+    Raises UserError for an unknown optimizer or option of it, ValueError for an impossible value.
     """
     check_at_least("learning_rate", learning_rate, 0)
     check_rate("moving_average", moving_average)
@@ -92,6 +85,53 @@ def check_options(
     make = chosen(OPTIMIZERS, "train", {"optimizer": optimizer}, "optimizer")
     make = functools.partial(make, learning_rate=learning_rate)
     check_section("train.optimizer_options", optimizer_options or {}, optimizer, make)
+
+
+class RowSteps:
+    """Mixin of Keras' legacy optimizers: takes sparse gradients under XLA too.
+
+    A sparse step changes the rows of the batch, weights and slots. Keras finds the distinct rows,
+    whose number depends on the batch. Under XLA each occurrence of a row computes the row's step
+    from the sum of its gradients, so several occurrences write equal values.
+
+    Attributes:
+      row_slots: the names of the slots that `step_rows` reads; None = the optimizer's step on a
+        dense gradient changes the same rows (Adam, RMSProp).
+    """
+
+    row_slots = None
+
+    def step_rows(self, gradients, values, *slots, **settings):
+        """Returns new values and slots of rows, all <float>[rows, dim]."""
+        raise NotImplementedError
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices, apply_state=None):
+        if not is_jit_compiled():
+            return super()._resource_apply_sparse_duplicate_indices(
+                grad, handle, indices, apply_state=apply_state
+            )
+        if self.row_slots is None:
+            dense = tf.math.unsorted_segment_sum(grad, indices, handle.shape[0])
+            return self._resource_apply_dense(dense, handle, apply_state=apply_state)
+        tables = [handle, *(self.get_slot(handle, name) for name in self.row_slots)]
+        indices, sums = sums_of_rows(grad, indices)
+        rows = [tf.gather(table, indices) for table in tables]
+        rows = self.step_rows(sums, *rows, **_all_settings(self, handle, apply_state))
+        pairs = zip(tables, rows)
+        return tf.group(*(it.scatter_update(tf.IndexedSlices(new, indices)) for it, new in pairs))
+
+
+def sums_of_rows(values: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the row numbers in ascending order, and for each the sum of its row's values.
+
+    `values` <float>[occurrences, dim] and `rows` <int>[occurrences] have the results' shapes.
+    """
+    order = tf.argsort(rows, stable=True)
+    rows, values = tf.gather(rows, order), tf.gather(values, order)
+    is_new = tf.pad(tf.cast(rows[1:] != rows[:-1], tf.int32), [[1, 0]])
+    numbers = tf.cumsum(is_new)
+    sums = tf.math.unsorted_segment_sum(values, numbers, tf.size(rows))
+    return rows, tf.gather(sums, numbers)
 
 
 class _Adam(RowSteps, tf.keras.optimizers.legacy.Adam):
@@ -139,9 +179,13 @@ class _RMSprop(RowSteps, tf.keras.optimizers.legacy.RMSprop):
 
 def _settings(optimizer, var, apply_state):
     """Returns the step's learning rate, rho and epsilon, <float32>[]."""
-    key = var.device, var.dtype.base_dtype
-    settings = (apply_state or {}).get(key) or optimizer._fallback_apply_state(*key)
+    settings = _all_settings(optimizer, var, apply_state)
     return [tf.cast(settings[name], tf.float32) for name in ("lr_t", "rho", "epsilon")]
+
+
+def _all_settings(optimizer, var, apply_state) -> dict:
+    key = var.device, var.dtype.base_dtype
+    return (apply_state or {}).get(key) or optimizer._fallback_apply_state(*key)
 
 
 def build_optimizer(

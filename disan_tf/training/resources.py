@@ -21,16 +21,9 @@ def gather_resources(
 ) -> tuple[Resources, PreparedCorpus]:
     """Reads the resources of a model; computes the biLM's layers, if cached.
 
-    Args:
-      embedding: `config.embedding`.
-      dtype: the precision of the model.
-      corpus: the prepared corpus.
-
-    Returns:
-      The resources, and the corpus, with the biLM's layers if the embedding caches them.
-
-    Raises:
-      UserError: the corpus lacks word features that the embedding reads; or see `disan_tf.elmo`.
+    Returns the resources, and the corpus, with the biLM's layers if the embedding caches them.
+    Raises UserError if the corpus lacks word features that the embedding reads, or see
+    `disan_tf.elmo`.
     """
     kind = EMBEDDINGS[embedding.name]
     prepared = kind.prepared
@@ -48,7 +41,6 @@ def check_prepared(corpus: PreparedCorpus, task: str, splits: Sequence[str], exa
     """Checks that a prepared corpus has what a training reads.
 
     Args:
-      corpus: the prepared corpus.
       task: a key of `TASKS`.
       splits: the splits to score besides dev.
       examples: the number of training examples; 0 = all.

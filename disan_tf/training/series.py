@@ -24,14 +24,9 @@ from disan_tf.common.files import write_json
 from disan_tf.common.locks import Owned, owned
 from disan_tf.common.options import MAX_NUMBER
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished, read_scores
-from disan_tf.runs.series_summary import (
-    MEMBER_CONFIGS,
-    read_members,
-    render_series,
-    summarise_series,
-)
 from disan_tf.runs.work_directory import check_same_start, claim
 from disan_tf.training import experiment
 from disan_tf.training.evaluation import write_evaluation
@@ -51,8 +46,7 @@ def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list
 
     Args:
       config: its `seed`, the references to it (`data.seed`), and `data.fold` are replaced.
-      seeds: numbers from the command line; none = the config's seed.
-      folds: numbers from the command line, or "all"; none = the config's fold.
+      seeds, folds: numbers from the command line, or "all" folds; none = those of the config.
 
     Raises:
       UserError: a seed or a fold is not a number, occurs twice or does not exist.
@@ -81,19 +75,13 @@ def train_series(
     is postponed until that process is done.
 
     Args:
-      config: see `plan`.
-      workdir: the folder of the series.
-      seeds: see `plan`.
-      folds: see `plan`.
+      config, seeds, folds: see `plan`.
+      workdir: the folder of the series, which must not hold a single training or another series.
       prepare: a function from a member's `config.data` to its prepared corpus.
       pictures, initial: see `disan_tf.training.experiment.train`.
 
     Returns:
       The summary by `summarise_series`, which is also written as `series.json`.
-
-    Raises:
-      UserError: see `plan` and `check_start`; or the folder holds a single training or a series of
-        another config.
     """
     workdir = Path(workdir)
     members = plan(config, seeds, folds)
@@ -108,7 +96,12 @@ def train_series(
     claim(workdir, config)
     tf.get_logger().addFilter(is_useful)
     if len(folds) == 1 and folds[0] != "all":
-        print(_explain_fold(int(folds[0]), config.data.folds), flush=True)
+        print(  # some users mean the number of folds
+            f"--folds={folds[0]} trains the fold with the number {folds[0]} (of 0 to "
+            f"{config.data.folds - 1}); --folds=all trains all, and --config.data.folds sets their "
+            "number.",
+            flush=True,
+        )
     train = functools.partial(_train_member, prepare=prepare, pictures=pictures, initial=initial)
     postponed = []
     for member in members:
@@ -122,31 +115,11 @@ def train_series(
     return _record(workdir)
 
 
-def _explain_fold(fold: int, count: int) -> str:
-    """Returns a sentence for users who mean the number of folds."""
-    return (
-        f"--folds={fold} trains the fold with the number {fold} (of 0 to {count - 1}); --folds=all "
-        "trains all, and --config.data.folds sets their number."
-    )
-
-
 def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], PreparedCorpus]) -> dict:
-    """Scores the best models of the finished members on a split.
-
-    Args:
-      workdir: the folder of the series.
-      split: see `write_evaluation`.
-      prepare: a function from a member's `config.data` to its prepared corpus.
-
-    Returns:
-      The summary by `summarise_series`, which is also written as `series.json`.
-
-    Raises:
-      UserError: no member is finished; or see `write_evaluation`.
-    """
+    """Scores the best models of the finished members on a split; see `train_series`."""
     workdir = Path(workdir)
     tf.get_logger().addFilter(is_useful)
-    members = read_members(workdir)
+    members = series_summary.read_members(workdir)
     for number, (folder, run) in enumerate(members, start=1):
         print(f"{folder.relative_to(workdir)} ({number} of {len(members)})", flush=True)
         _evaluate_member(folder, prepare(ConfigDict(run["config"]["data"])), [split])
@@ -156,12 +129,15 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
 
 def is_series(workdir) -> bool:
     """Returns whether a folder holds a series, finished or not."""
-    return any(next(Path(workdir).glob(name), None) for name in ("series.json", *MEMBER_CONFIGS))
+    return any(
+        next(Path(workdir).glob(name), None)
+        for name in ("series.json", *series_summary.MEMBER_CONFIGS)
+    )
 
 
 def _check_starts(workdir: Path, members: list[Member], initial: Optional[InitialModel]) -> None:
     """Raises UserError if one of the members, or of those already there, begins otherwise."""
-    for pattern in MEMBER_CONFIGS:
+    for pattern in series_summary.MEMBER_CONFIGS:
         for path in workdir.glob(pattern):
             check_same_start(path.parent, initial and initial.name)
     for member in members:
@@ -171,9 +147,9 @@ def _check_starts(workdir: Path, members: list[Member], initial: Optional[Initia
 
 def _record(workdir: Path) -> dict:
     """Writes, prints and returns the summary of a series."""
-    summary = summarise_series(workdir)
+    summary = series_summary.summarise_series(workdir)
     write_json(workdir / "series.json", summary)
-    print(render_series(summary))
+    print(series_summary.render_series(summary))
     return summary
 
 
@@ -189,7 +165,7 @@ def _finish_member(workdir, members, member, train, wait=False):
         )
         if not finished:
             train(folder, member.config)
-        write_json(workdir / "series.json", summarise_series(workdir))
+        write_json(workdir / "series.json", series_summary.summarise_series(workdir))
 
 
 def is_useful(record) -> bool:
@@ -207,11 +183,10 @@ def check_no_series(workdir) -> None:
 
 def _numbers(flag, texts):
     """Returns the numbers in a flag's texts; raises UserError for a wrong text."""
+    numbers = []
     for text in texts:
         if not text.isdecimal():
             raise UserError(f"--{flag}={','.join(texts)}: {text!r} is not a whole number.")
-    numbers = []
-    for text in texts:
         digits = text.lstrip("0") or "0"  # int() rejects thousands of digits
         if len(digits) > len(str(MAX_NUMBER)) or int(digits) > MAX_NUMBER:
             raise UserError(f"--{flag}={','.join(texts)}: {digits} must be at most {MAX_NUMBER:,}.")

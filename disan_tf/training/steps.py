@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
 from disan_tf.training.compilation import Compiler
-from disan_tf.training.distribution.replicas import compiled_step, summed
+from disan_tf.training.distribution.strategy import compiled_step, summed
 
 
 def make_train_step(
@@ -18,12 +18,8 @@ def make_train_step(
 ):
     """Returns the training step: one optimizer step on the model's loss + weight decay.
 
-    Args:
-      model: a `SentenceModel`.
-      optimizer: see `disan_tf.training.optimizers`; under a loss-scale optimizer a step whose
-        gradients overflow changes nothing and lowers the scale.
-      clip_norm: see `apply_gradients`.
-      compiler, rows: see `compiled_step`.
+    Under a loss-scale optimizer a step whose gradients overflow changes nothing and lowers the
+    scale. For other arguments see `apply_gradients` and `compiled_step`.
 
     Returns:
       A `compiled_step`: the model's inputs (`model.reads`), labels <`model.label_dtype`>[batch]
@@ -60,13 +56,11 @@ def make_evaluation_step(
     It takes the same arguments as the training step, and applies no dropout.
 
     Args:
-      model: a `SentenceModel`.
+      model, compiler, rows: see `make_train_step`.
       how: the way hard attention selects tokens, see
         `disan_tf.layers.hard_attention.sampler.Sampler.select`; None = the encoder's own way.
       samples: the number of selections; if above 1, the outputs are the logarithms of the mean
         probabilities.
-      compiler: compiles the step; None = TensorFlow does.
-      rows: the examples of a whole batch, see `Compiler.compile`.
     """
 
     def evaluation_step(*batch):
@@ -82,11 +76,7 @@ def make_selection_step(model, how: str):
     """Returns a step: inputs, labels -> (shares <float32>[batch, 2], 0), as an evaluation step.
 
     The shares are the fractions of real tokens selected as heads and as dependents, averaged over
-    an example's sentences.
-
-    Args:
-      model: a `SentenceModel` whose encoder has samplers.
-      how: see `make_evaluation_step`.
+    an example's sentences. The model's encoder has samplers; `how`: see `make_evaluation_step`.
     """
 
     @tf.function(input_signature=batch_signature(model), autograph=False)
@@ -128,12 +118,7 @@ def apply_gradients(
 
     Gradients are clipped here, not by Keras, in which only the outermost optimizer clips: a moving
     average or a loss-scale optimizer around another optimizer would switch its clipping off.
-
-    Args:
-      optimizer: see `disan_tf.training.optimizers`.
-      gradients: the gradients of `weights`.
-      weights: the weights to update.
-      clip_norm: gradients with a greater global norm are scaled down to it; 0 = no clipping.
+    Gradients with a global norm above `clip_norm` are scaled down to it; 0 = no clipping.
 
     Returns:
       The gradients' norm before clipping, and 1 if they overflowed and no weight changed, else 0;

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from disan_tf.input_pipeline import BatchPlan
-from disan_tf.runs.metrics_log import MetricsLog, NoLog
+from disan_tf.runs.metrics_log import MetricsLog
 
 
 class TrainingLog:
@@ -23,18 +23,15 @@ class TrainingLog:
 
     def __init__(self, path: Path, plan: BatchPlan):
         self._path, self._plan = path, plan
-        self._lines, self._started = NoLog(), time.monotonic()
-        self.steps: list[dict] = []
+        self._started, self.steps = time.monotonic(), []
 
     def open(self, step: int, saved: bytes, writes: bool) -> None:
-        """Continues the log of a training.
+        """Continues the log of a training after a `step` with a checkpoint; removes later lines.
 
-        Args:
-          step: the last step that a checkpoint holds; later lines are removed.
-          saved: the result of `dump` at that step.
-          writes: whether this process writes lines.
+        `saved` is the result of `dump` at that step; `writes` tells whether this process writes
+        lines.
         """
-        self._lines = MetricsLog(self._path, step) if writes else NoLog()
+        self._lines = MetricsLog(self._path, step, writes)
         self._started = time.monotonic() - self._lines.seconds
         steps = json.loads(saved)
         self.steps = [

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from disan_tf.benchmark import core
+from disan_tf.benchmark import step
 from disan_tf.benchmark.main import PARTS, benchmark
-from disan_tf.benchmark.tables import memory_table
 from disan_tf.common.errors import UserError
+from disan_tf.common.tables import text_table
 from tests.support.errors import user_error
 from tests.support.runs.training import tiny_config
 
@@ -18,7 +18,7 @@ def config():
 
 
 def test_the_core_is_printed_and_written(config, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(core, "LENGTHS", (4, 6))
+    monkeypatch.setattr(step, "CORE_LENGTHS", (4, 6))
     path = tmp_path / "new" / "bench.json"
     results = benchmark(config, str(path), ["core"], repetitions=2)
     assert json.loads(path.read_text()) == json.loads(json.dumps(results))
@@ -31,7 +31,7 @@ def test_the_core_is_printed_and_written(config, tmp_path, monkeypatch, capsys):
 
 
 def test_what_was_measured_is_kept_when_a_later_part_fails(config, tmp_path, monkeypatch):
-    parts = {"core": (lambda *_: [], lambda _: ""), "step": (lambda *_: 1 / 0, str)}
+    parts = {"core": (lambda *_: [], "", list), "step": (lambda *_: 1 / 0, "", list)}
     monkeypatch.setattr("disan_tf.benchmark.main.PARTS", parts)
     with pytest.raises(ZeroDivisionError):
         benchmark(config, str(tmp_path / "bench.json"), ["core", "step"])
@@ -51,14 +51,8 @@ def test_all_parts_that_fit_are_the_default(config, monkeypatch):
     assert measured[3] == {"epoch", "memory"}
 
 
-def test_memory_is_measured_before_this_process_takes_any(config, monkeypatch):
-    monkeypatch.setattr("disan_tf.benchmark.main.PARTS", _parts_that_do_nothing())
-    measured = list(benchmark(config, None, ["step", "core", "memory"]))
-    assert measured[-3:] == ["memory", "step", "core"]
-
-
 def _parts_that_do_nothing():
-    return {name: (lambda *_: [], lambda _: "") for name in PARTS}
+    return {name: (lambda *_: [], "", list) for name in PARTS}
 
 
 @pytest.mark.parametrize(
@@ -83,8 +77,8 @@ def test_the_parts_of_pairs_are_refused_for_single_sentences(part):
 
 def test_memory_is_a_table_of_gib():
     step = {"lengths": [15, 8], "form": "float32", "peak_gib": 1.256}
-    table = memory_table(
-        {"core": [{"length": 14, "form": "lean", "peak_gib": 0.5}], "step": [step]}
-    )
-    rows = [line.split() for line in table.splitlines()[2:]]
+    _, _, lines_of = PARTS["memory"]
+    core = {"length": 14, "form": "lean", "peak_gib": 0.5}
+    table = text_table(lines_of({"core": [core], "step": [step]}))
+    rows = [line.split() for line in table.splitlines()[1:]]
     assert rows == [["core", "14", "lean", "0.50"], ["step", "15/8", "float32", "1.26"]]

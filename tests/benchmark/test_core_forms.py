@@ -3,12 +3,8 @@
 import pytest
 import tensorflow as tf
 
-from disan_tf.benchmark.core import (
-    forms_at,
-    make_core,
-    measure_core,
-    measure_core_memory,
-)
+from disan_tf.benchmark import step
+from disan_tf.benchmark.step import forms_at, make_core, measure_core, measure_memory
 from disan_tf.ops import available_forms
 from tests.support.runs.training import load_config, tiny_config
 
@@ -48,7 +44,9 @@ def test_records_hold_times_and_ratios(config):
 
 
 def test_memory_is_that_of_a_process_of_its_own(config, monkeypatch):
-    monkeypatch.setattr("disan_tf.benchmark.core.forms_at", lambda *_: ["lean"])
-    (record,) = measure_core_memory(config, lengths=[6])
+    monkeypatch.setattr(step, "forms_at", lambda *_: ["lean"])
+    monkeypatch.setattr(step, "form_names", lambda _: [])
+    monkeypatch.setattr(step, "_MEMORY_LENGTHS", [6])
+    (record,) = measure_memory(config)["core"]
     assert (record["length"], record["form"]) == (6, "lean")
     assert 0.1 < record["peak_gib"] < 2.0

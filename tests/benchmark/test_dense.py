@@ -1,8 +1,5 @@
 """The yardstick computes what our own model computes: only then does its time mean anything."""
 
-from operator import attrgetter
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -13,9 +10,7 @@ from disan_tf.benchmark.dense import (
     make_dense_inference,
     make_dense_train_step,
 )
-from disan_tf.encoders import DiSAN
-from disan_tf.layers import WordEmbedding
-from disan_tf.layers.heads.classification import ClassificationHead
+from disan_tf.models.factory import build_model
 from disan_tf.ops import directional_attention
 from tests.support.golden import official
 from tests.support.layers.weights import draw_weights
@@ -28,52 +23,27 @@ LABELS = np.array([0, 1, 2], np.int32)
 
 
 def make_dense(**train):
-    """A small yardstick; `train` replaces options of `config.train`."""
+    """Our small model, and the reference with its weights; `train` replaces `config.train`."""
     config = load_config("disan_snli")
-    config.data.embedding_dim = DIM
+    config.data.embedding_dim = config.embedding.dim = DIM
     config.encoder.units, config.task.hidden_units = UNITS, HIDDEN_UNITS
     config.train.update(train)
-    return DenseDisan(config, WORDS, CLASSES)
+    ours = build_model(config, (WORDS, 0), CLASSES)
+    return ours, DenseDisan(ours, config)
 
 
 @pytest.fixture
-def dense():
-    """A yardstick of which every weight, biases too, is random."""
-    model = make_dense()
-    draw_weights(model.weights.values(), seed=3, size=0.5)
-    return model
+def both():
+    """Ours and the reference, where every weight, biases too, is random."""
+    ours, dense = make_dense()
+    draw_weights(dense.variables, seed=3, size=0.5)
+    return ours, dense
 
 
-def our_parts(dense):
-    """Our embedding, encoder and head with the yardstick's weights."""
-    parts = SimpleNamespace(
-        embedding=WordEmbedding(WORDS, 0, DIM),
-        encoder=DiSAN(UNITS),
-        head=ClassificationHead(CLASSES, HIDDEN_UNITS),
-    )
-    parts.embedding.build(None)
-    parts.encoder.build([None, None, DIM])
-    parts.head.build([None, 8 * UNITS])
-    for name, weight in dense.weights.items():
-        attrgetter(name)(parts).assign(weight)
-    ours = [*parts.embedding.weights, *parts.encoder.weights, *parts.head.weights]
-    ours = [weight for weight in ours if weight.dtype.is_floating and tf.size(weight)]
-    assert len(ours) == len(dense.weights)
-    return parts
-
-
-def our_logits(parts):
-    def encode(ids):
-        ids = tf.constant(ids)
-        return parts.encoder(parts.embedding(ids), mask=tf.not_equal(ids, 0))
-
-    p, h = encode(PREMISE), encode(HYPOTHESIS)
-    return parts.head(tf.concat([p, h, p - h, p * h], axis=-1))
-
-
-def test_logits_equal_ours_with_equal_weights(dense):
+def test_logits_equal_ours_with_equal_weights(both):
+    ours, dense = both
     logits = make_dense_inference(dense)(PREMISE, HYPOTHESIS)
-    official.assert_close(logits, our_logits(our_parts(dense)))
+    official.assert_close(logits, ours(tf.constant(PREMISE), tf.constant(HYPOTHESIS)))
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
@@ -95,16 +65,17 @@ def test_attention_and_its_gradients_equal_ours(direction):
 
 
 def test_training_lowers_the_loss_and_touches_no_other_words():
-    model = make_dense(dropout=0.0)
-    before = model.weights["embedding.trained"].numpy()
+    ours, model = make_dense(dropout=0.0)
+    before = ours.embedding.trained.numpy()
     step = make_dense_train_step(model)
     losses = [float(step(PREMISE, HYPOTHESIS, LABELS)) for _ in range(20)]
-    changed = np.flatnonzero(np.any(model.weights["embedding.trained"].numpy() != before, axis=1))
+    changed = np.flatnonzero(np.any(ours.embedding.trained.numpy() != before, axis=1))
     assert losses[-1] < losses[0]
     assert set(changed) == {*range(8), 19}
 
 
-def test_dropout_acts_in_training_alone(dense):
+def test_dropout_acts_in_training_alone(both):
+    _, dense = both
     trained = [dense(PREMISE, HYPOTHESIS, training=True) for _ in range(2)]
     used = [dense(PREMISE, HYPOTHESIS, training=False) for _ in range(2)]
     assert np.all(trained[0] != trained[1])
@@ -112,16 +83,10 @@ def test_dropout_acts_in_training_alone(dense):
 
 
 def test_the_loss_holds_the_weight_decay():
-    model = make_dense(dropout=0.0, l2=2.0)
+    _, model = make_dense(dropout=0.0, l2=2.0)
     norms = sum(float(tf.reduce_sum(kernel**2)) for kernel in model.decayed)
     logits = model(PREMISE, HYPOTHESIS)
     entropy = tf.keras.losses.sparse_categorical_crossentropy(LABELS, logits, from_logits=True)
     loss = make_dense_train_step(model)(PREMISE, HYPOTHESIS, LABELS)
     assert float(loss) == pytest.approx(float(tf.reduce_mean(entropy)) + norms, rel=1e-5)
     assert len(model.decayed) == 10
-
-
-def test_the_paper_s_model_has_the_paper_s_parameters():
-    weights = DenseDisan(load_config("disan_snli"), 4, CLASSES).weights
-    sizes = [int(tf.size(weight)) for name, weight in weights.items() if "embedding" not in name]
-    assert sum(sizes) == 2_345_403

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from configs.papers.disan import BASELINES
-from disan_tf.benchmark.encoders import measure_encoders
-from disan_tf.benchmark.epoch import measure_epoch, snli_shaped_split
+from disan_tf.benchmark.epoch import measure_encoders, measure_epoch, snli_shaped_split
 from disan_tf.benchmark.step import DTYPES, form_names, inputs_of, make_batch, measure_steps
 from tests.support.runs.training import tiny_config
 
@@ -38,13 +37,6 @@ def test_ratios_are_of_the_medians_beside_them(pair_records):
 
 
 @pytest.mark.slow
-def test_one_sentence_is_measured_without_the_dense_form():
-    record, _ = measure_steps(tiny_config(), repetitions=1, lengths=[(4,)])
-    assert list(record["forms"]) == [*DTYPES]
-    assert "dense_ratio" not in record["forms"]["float32"]
-
-
-@pytest.mark.slow
 def test_dsa_is_measured_beside_disan_with_batches_as_large():
     record, _ = measure_steps(tiny_config(name="dsa_snli"), repetitions=1, lengths=[(4, 3)])
     beside = [f"disan {dtype}" for dtype in DTYPES]
@@ -69,14 +61,9 @@ def test_the_split_has_the_lengths_of_snli(split):
     assert min(split.ids["premise"].min(), split.ids["hypothesis"].min()) >= 2
 
 
-def test_the_split_is_the_same_for_the_same_seed(split):
-    again = snli_shaped_split(seed=3)
-    assert np.array_equal(again.ids["premise"], split.ids["premise"])
-
-
 @pytest.mark.slow
 def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
-    monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: ["dense", "float32"])
+    monkeypatch.setattr("disan_tf.benchmark.step.form_names", lambda _: ["dense", "float32"])
     config = tiny_config(name="disan_snli", batch_size=4)
     record = measure_epoch(config, repetitions=2, batches=3)
     assert record["sampled_batches"] == 6 and list(record["forms"]) == ["dense", "float32"]
@@ -92,7 +79,7 @@ def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
 @pytest.mark.slow
 def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches(monkeypatch):
     names = ["disan float32", "float32"]
-    monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: names)
+    monkeypatch.setattr("disan_tf.benchmark.step.form_names", lambda _: names)
     config = tiny_config(name="dsa_snli", batch_size=4)
     disan, dsa = measure_epoch(config, repetitions=1, batches=2)["forms"].values()
     ratio = dsa["pairs_per_second"] / disan["pairs_per_second"]
@@ -104,7 +91,7 @@ def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches(monk
 def test_an_epoch_of_drcn_has_characters_and_flags(monkeypatch):
     config = tiny_config(name="drcn_snli", batch_size=4)
     assert form_names(config) == list(DTYPES)
-    monkeypatch.setattr("disan_tf.benchmark.epoch.form_names", lambda _: ["float32"])
+    monkeypatch.setattr("disan_tf.benchmark.step.form_names", lambda _: ["float32"])
     record = measure_epoch(config, repetitions=1, batches=2)
     assert record["forms"]["float32"]["pairs_per_second"] > 0
     names = [spec.name for spec in inputs_of(config)]

@@ -22,62 +22,32 @@ def refusal(config):
 
 @pytest.mark.parametrize("name", config_names())
 def test_every_variant_is_a_possible_training(name):
-    for variant in variants(name):
-        config = load_config(name, variant)
-        check_config(config)
-
-
-def test_there_are_variants_to_check():
-    assert len(config_names()) > 15 and "without_directions" in variants("disan_sst")
+    known = variants(name)
+    assert name != "disan_sst" or "without_directions" in known
+    for variant in known:
+        check_config(load_config(name, variant))
 
 
 @pytest.mark.parametrize(
     "name, value, sentence",
     [
-        (
-            "dtype",
-            "float16",
-            "must be float32, mixed_bfloat16 or mixed_float16; did you mean float32?",
-        ),
+        ("dtype", "float16", "must be float32, mixed_bfloat16 or mixed_float16; did you mean floa"),
         ("seed", -1, "must be at least 0."),
         ("encoder.name", "disna", "must be additive, .* or source2token; did you mean disan?"),
         ("encoder.name", "bilm", "must be additive, .* or source2token; did you mean bi_lstm?"),
         ("encoder.activation", "ReLu", "must be an activation of Keras; did you mean relu?"),
         ("encoder.units", 0, "must be at least 1."),
         ("embedding.name", "glove", "must be words or elmo."),
-        ("embedding.name", "bytes", "must be words or elmo."),
         ("task.name", "classify", "must be classification, nli, .*; did you mean classification?"),
         ("task.head", "dense", "must be plain, dsa or drcn."),
-        ("task.head", "word_softmax", "must be plain, dsa or drcn."),
-        ("task.hidden_units", 0, "must be at least 1."),
         ("train.batch_size", 0, "must be at least 1."),
-        ("train.window", 0, "must be at least 1."),
-        ("train.batch_tokens", -1, "must be at least 0."),
-        ("train.examples", -1, "must be at least 0."),
         ("train.steps", 0, "must be at least 1."),
-        ("train.evaluate_every", 0, "must be at least 1."),
-        ("train.checkpoint_every", 0, "must be at least 1."),
-        ("train.log_every", 0, "must be at least 1."),
-        ("train.patience", -1, "must be at least 0."),
         ("train.dropout", 1.0, "must be at least 0 and below 1."),
-        ("train.moving_average", 1.0, "must be at least 0 and below 1."),
         ("train.l2", -1e-4, "must be at least 0."),
         ("train.l2", float("nan"), "must be a finite number."),
-        ("train.learning_rate", float("inf"), "must be a finite number."),
         ("evaluate.batch_size", 0, "must be at least 1."),
         ("evaluate.splits", ("tset",), "must be of test; did you mean test?"),
-        (
-            "evaluate.splits",
-            ("train",),
-            "must not name train, which has a curve without that; "
-            "--mode=evaluate --split=train scores the best model on it.",
-        ),
-        (
-            "evaluate.splits",
-            ("test", "dev"),
-            "must not name dev, which has a curve without that; "
-            "--mode=evaluate --split=dev scores the best model on it.",
-        ),
+        ("evaluate.splits", ("train",), "must not name train, which has a curve without that; --m"),
     ],
 )
 def test_an_impossible_value_is_refused(name, value, sentence):
@@ -87,21 +57,8 @@ def test_an_impossible_value_is_refused(name, value, sentence):
 @pytest.mark.parametrize(
     "config, variant, name, value, sentence",
     [
-        (
-            "disan_sick",
-            "",
-            "task.loss",
-            "squared",
-            "must be kl or squared_error; did you mean squared",
-        ),
+        ("disan_sick", "", "task.loss", "squared", "must be kl or squared_error; did you mean squ"),
         ("disan_sick", "multi_head", "encoder.heads", -8, "must be at least 1."),
-        (
-            "disan_snli",
-            "without_directions",
-            "encoder.directions",
-            ("forward",),
-            "must be two, one",
-        ),
         (
             "disan_snli",
             "without_directions",
@@ -113,91 +70,30 @@ def test_an_impossible_value_is_refused(name, value, sentence):
         ("resan_sick", "", "encoder.sampling", "slow", "must be parallel or iterative."),
         ("resan_sick", "iterative", "encoder.unselected", "drop", "must be mean or mean_of_others"),
         ("resan_sick", "", "policy.reward", "gold", "must be product or probability."),
-        ("resan_sick", "", "policy.schedule", "now", "must be sim or sep."),
-        ("resan_sick", "", "policy.pretrain_steps", -1, "must be at least 0."),
-        ("resan_sick", "", "policy.pretrain_patience", -1, "must be at least 0."),
-        ("resan_sick", "", "policy.policy_steps", -1, "must be at least 0."),
         ("resan_sick", "", "policy.period", 0, "must be at least 1."),
-        ("resan_sick", "", "policy.penalty", -0.1, "must be at least 0."),
-        ("resan_sick", "", "policy.penalty", float("nan"), "must be a finite number."),
-        ("resan_sick", "", "policy.learning_rate", 0.0, "must be above 0."),
-        ("resan_sick", "", "policy.baseline", 1.0, "must be at least 0 and below 1."),
         ("resan_sick", "", "evaluate.selection", "best", "must be sample, greedy or mean."),
         ("resan_sick", "", "evaluate.samples", 0, "must be at least 1."),
         ("resan_sick", "", "policy.pretrain_steps", 10**7, "must be below --config.train.steps="),
         ("dsa_snli", "", "encoder.attention", "slow", "must be dynamic or static."),
         ("dsa_snli", "multiple", "encoder.attention", "static", "must be a single one, and atten"),
-        ("dsa_snli", "", "encoder.init_scale", "kept", "must be keep or rate; did you mean keep?"),
         ("dsa_snli", "", "encoder.negative_slope", 0.0, "must be above 0."),
         ("dsa_snli", "", "encoder.widths", (), "must have at least one number, and none under 1."),
-        ("dsa_snli", "", "encoder.iterations", 0, "must be at least 1."),
-        ("dsa_snli", "", "encoder.word_dropout", 1.0, "must be at least 0 and below 1."),
-        ("dsa_snli", "", "encoder.name", "drnc", "must be .*; did you mean drcn?"),
-        ("dsa_snli", "", "task.hidden_layers", 0, "must be at least 1."),
         ("dsa_snli", "", "task.pair_features", "cosine", "must be difference, absolute or"),
         ("dsa_snli", "", "train.optimizer", "adm", "must be adadelta, .*; did you mean adam?"),
         ("dsa_snli", "", "train.plateau.patience", 0, "must be at least 1."),
-        ("dsa_snli", "", "train.plateau.factor", 0.0, "must be above 0."),
-        ("dsa_snli", "", "train.plateau.threshold", 1.0, "must be at least 0 and below 1."),
-        (
-            "dsa_sst",
-            "bi_lstm",
-            "encoder.pooling",
-            "lst",
-            "must be last or self_attention; did you mea",
-        ),
-        ("drcn_snli", "", "encoder.recurrence", "gru", "must be rnn or lstm."),
-        ("drcn_snli", "", "task.momentum", 1.0, "must be at least 0 and below 1."),
         ("drcn_snli", "", "train.batch_norm_batches", -1, "must be at least 0."),
         ("disan_sst", "", "train.batch_norm_batches", 9, "is for batch normalisation"),
         ("drcn_snli", "", "encoder.functions", "B-B", "must be some of B, Ca, Cs, D, M, joined by"),
-        ("drcn_snli", "", "encoder.aggregation", "word", "must be words or functions; did you"),
-        ("drcn_snli", "", "encoder.layers", 0, "must be at least 1."),
         ("drcn_snli", "", "train.plateau.monitor", "test", "must be train or dev."),
-        ("drcn_snli", "", "embedding.character_width", 0, "must be at least 1."),
-        (
-            "drcn_snli",
-            "",
-            "data.word_features",
-            False,
-            "--config.embedding.name=characters reads characters and matches of words: "
-            "set --config.data",
-        ),
+        ("drcn_snli", "", "data.word_features", False, "--config.embedding.name=characters reads"),
         ("elmo_disan_sst", "", "embedding.phrases", "whole", "must be own or cut."),
-        (
-            "elmo_disan_sst",
-            "",
-            "embedding.phrases",
-            "cut",
-            "--config.embedding.phrases=cut reads the sentences around phrases: "
-            "set --config.data.cont",
-        ),
-        (
-            "elmo_disan_sst",
-            "cut_phrases",
-            "embedding.cached",
-            False,
-            "--config.embedding.phrases=cut needs the layers of whole sentences, "
-            "which must be cached",
-        ),
-        (
-            "elmo_disan_sst",
-            "",
-            "embedding.trainable_bilm",
-            True,
-            "changes the layers of the biLM, whi",
-        ),
-        ("elmo_disan_sst", "", "embedding.name", "bytes", "must be words or elmo."),
-        ("elmo_disan_sst", "", "embedding.mix_l2", -1.0, "must be at least 0."),
-        ("elmo_disan_sst", "", "embedding.dropout", 1.0, "must be at least 0 and below 1."),
+        ("elmo_disan_sst", "", "embedding.phrases", "cut", "--config.embedding.phrases=cut reads"),
+        ("elmo_disan_sst", "cut_phrases", "embedding.cached", False, "--config.embedding.phrases="),
+        ("elmo_disan_sst", "", "embedding.trainable_bilm", True, "changes the layers of the biLM,"),
         ("elmo_disan_sst", "", "data.bilm", "", "--config.embedding.bilm= must name the files of"),
         ("bilm", "", "encoder.cells", 1, "must be at least units, 512."),
         ("bilm", "", "encoder.filters", ((60, 8),), "must be at most as wide as a word, 50."),
-        ("bilm", "", "encoder.activation", "elu", "must be relu or tanh; did you mean relu?"),
         ("bilm", "", "embedding.word_length", 2, "must be at least 3."),
-        ("bilm", "", "encoder.cell_clip", -1.0, "must be at least 0."),
-        ("bilm", "", "task.negatives", 0, "must be at least 1."),
-        ("bilm", "", "train.clip_norm", -1.0, "must be at least 0."),
     ],
 )
 def test_a_value_that_a_component_does_not_take_is_refused(config, variant, name, value, sentence):
@@ -219,25 +115,11 @@ def assert_refused(config, name, value, sentence):
         ("train.batchsize", 3, "is not an option of a training; did you mean batch_size?"),
         ("train.plateau", {"factr": 0.5}, "--config.train.plateau.factr=0.5 is not an option of"),
         ("encoder.heads", 8, "is not an option of disan, which takes activation, directions, dro"),
-        ("encoder.seed", 8, "is not an option of disan, which takes"),
         ("embedding.dims", 8, "is not an option of the embedding words; did you mean dim?"),
-        (
-            "task.pair_features",
-            "absolute",
-            "is not an option of the task classification with the head",
-        ),
-        (
-            "evaluate.samples",
-            8,
-            "is not an option of an evaluation, which takes batch_size, splits.",
-        ),
-        (
-            "evalute",
-            {},
-            "--config.evalute={...} is not an option of a config; did you mean evaluate?",
-        ),
+        ("task.pair_features", "absolute", "is not an option of the task classification with the"),
+        ("evaluate.samples", 8, "is not an option of an evaluation, which takes batch_size, split"),
+        ("evalute", {}, "--config.evalute={...} is not an option of a config; did you mean evalua"),
         ("train.steps", "100", "--config.train.steps='100' must be a whole number."),
-        ("train.steps", 10.0, "must be a whole number."),
         ("train.l2", "small", "--config.train.l2='small' must be a finite number."),
         ("train.optimizer_options", {"rate": 1}, "--config.train.optimizer_options.rate=1 is not"),
         ("train.optimizer_options", 3, "must be a section with options of its own or None."),
@@ -312,11 +194,6 @@ def test_hard_attention_needs_a_policy_and_nothing_else_takes_one():
     assert refusal(config) == (
         "--config.policy is not for disan, which chooses no tokens; omit it."
     )
-
-
-def test_a_policy_may_switch_things_off():
-    zeros = ("pretrain_steps", "pretrain_patience", "policy_steps", "penalty", "baseline")
-    check_config(changed("resan_sick", "", {f"policy.{name}": 0 for name in zeros}))
 
 
 def test_a_policy_takes_no_plateau():

@@ -5,7 +5,6 @@ import inspect
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,10 +17,8 @@ import disan_tf
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli import command_line
 from disan_tf.cli.command_line import defined_flags
-from disan_tf.cli.help import EXAMPLES
 from disan_tf.cli.modes import MODES
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import find_config
 from disan_tf.common.locks import owned
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.command import run_forked as run
@@ -65,7 +62,8 @@ def data(tmp_path_factory):
 @pytest.fixture(scope="module")
 def workdir(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    outcome = run_alone(TINY, f"--data_dir={data}", f"--workdir={folder}")
+    less = "--config.train.steps=4", "--config.train.evaluate_every=4", "--nopictures"
+    outcome = run_alone(TINY, *less, f"--data_dir={data}", f"--workdir={folder}")
     assert outcome.returncode == 0, outcome.stderr
     assert "5,445 parameters" in outcome.stdout and "tokens a step" in outcome.stdout
     return folder
@@ -85,15 +83,6 @@ def test_training_fills_the_work_directory(workdir):
     described = json.loads((workdir / "run.json").read_text())
     assert described["parameters"] == 5445
     assert described["versions"]["tensorflow"] == importlib.metadata.version("tensorflow")
-
-
-@pytest.mark.slow
-def test_training_again_goes_on_with_more_steps(workdir, data, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(workdir, folder)
-    more = run(TINY, f"--data_dir={data}", f"--workdir={folder}", "--config.train.steps=60")
-    assert more.returncode == 0, more.stderr
-    assert "stopped at step 60" in more.stdout
 
 
 def test_evaluation_prints_and_writes_scores(workdir, data):
@@ -139,22 +128,6 @@ def test_figures_of_a_model_are_drawn(workdir, tmp_path):
     assert f"`python run.py --mode=figures --checkpoint={workdir}`" in caption
 
 
-def test_figures_are_drawn_into_the_current_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("disan_tf.reporting.figures.main.draw_runs", lambda *of: of[2].mkdir())
-    monkeypatch.chdir(tmp_path)
-    MODES["figures"]()
-    assert (tmp_path / "figures").is_dir()
-
-
-def test_prediction_explains_itself(workdir):
-    outcome = run(
-        "--mode=predict", "--explain", f"--workdir={workdir}", text="the film is good .\n"
-    )
-    assert outcome.returncode == 0, outcome.stderr
-    named = json.loads(outcome.stdout)["explanation"]
-    assert sorted(each["position"] for each in named) == [0, 1, 2, 3, 4]
-
-
 def test_an_export_lies_in_the_work_directory(workdir):
     outcome = run("--mode=export", f"--workdir={workdir}")
     assert outcome.returncode == 0, outcome.stderr
@@ -162,35 +135,9 @@ def test_an_export_lies_in_the_work_directory(workdir):
     assert (workdir / "saved_model_ids" / "1" / "saved_model.pb").is_file()
 
 
-@pytest.mark.slow
-def test_the_benchmark_prints_and_writes_what_it_measured(tmp_path):
-    outcome = run(
-        "--mode=benchmark",
-        TINY,
-        "--benchmark_parts=step",
-        "--repetitions=1",
-        f"--output={tmp_path / 'bench.json'}",
-    )
-    assert outcome.returncode == 0, outcome.stderr
-    assert "Training step and inference" in outcome.stdout
-    measured = json.loads((tmp_path / "bench.json").read_text())
-    assert {record["kind"] for record in measured["step"]} == {"train", "inference"}
-
-
 def test_a_benchmark_that_does_not_fit_the_config_is_refused():
     outcome = run("--mode=benchmark", TINY, "--benchmark_parts=epoch")
     assert_refused(outcome, "disan_sst reads single sentences", "--benchmark_parts")
-
-
-def test_the_released_demo_answers():
-    outcome = run(
-        "--mode=predict",
-        "--checkpoint=demo",
-        text="the plot is superb but the acting is awful .\nthe acting is awful .\n",
-    )
-    assert outcome.returncode == 0, outcome.stderr
-    labels = [json.loads(line)["label"] for line in outcome.stdout.splitlines()]
-    assert labels == ["negative", "negative"]
 
 
 def test_doctor_prints_versions_devices_and_data(data):
@@ -212,14 +159,6 @@ def test_a_command_without_flags_prints_what_to_do_first():
     assert max(map(len, outcome.stdout.splitlines())) <= 100
 
 
-def test_the_module_is_the_same_program():
-    command = [sys.executable, "-m", "disan_tf"]
-    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert outcome.returncode == 0, outcome.stderr
-    assert "  python -m disan_tf --mode=configs " in outcome.stdout
-    assert max(map(len, outcome.stdout.splitlines())) <= 100
-
-
 def test_the_version_is_printed():
     outcome = run("--version")
     assert outcome.returncode == 0, outcome.stderr
@@ -237,22 +176,6 @@ def test_models_and_configs_are_listed(mode, word):
 # A user's own runs
 
 
-def test_a_run_is_compared_with_another(workdir, tmp_path):
-    other = tmp_path / "other"
-    shutil.copytree(workdir, other)
-    outcome = run("--mode=compare", workdir, other, f"--output={tmp_path / 'out'}")
-    assert outcome.returncode == 0, outcome.stderr
-    assert outcome.stdout.split()[:2] == [str(workdir), str(other)]
-    assert (tmp_path / "out" / "curves.svg").is_file()
-
-
-def test_a_report_of_own_runs_has_no_table_of_a_paper(workdir, tmp_path):
-    outcome = run("--mode=report", f"--workdir={workdir}", f"--output={tmp_path / 'out'}")
-    assert outcome.returncode == 0, outcome.stderr
-    assert "1 run in " in outcome.stdout
-    assert not (tmp_path / "out" / "tables").exists()
-
-
 # Help
 
 
@@ -263,22 +186,17 @@ def help_text():
     return outcome.stdout
 
 
-@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-def test_help_has_the_first_line_of_every_mode(help_text, mode):
-    summary = inspect.getdoc(mode).splitlines()[0]
-    assert f"\n  {mode.__name__:11}{summary}\n" in help_text
-
-
-@pytest.mark.parametrize("flag", defined_flags(), ids=lambda flag: flag.name)
-def test_help_has_every_flag_and_the_modes_that_take_it(help_text, flag):
-    takers = {
-        name for name, mode in MODES.items() if flag.name in inspect.signature(mode).parameters
-    }
+def test_help_has_every_mode_and_every_flag_with_the_modes_that_take_it(help_text):
     groups = help_text.partition("Flags, by the modes that take them:\n\n")[2].split("\n\n")
-    headings = [group.partition(":\n")[0] for group in groups if f"\n  --{flag.name} " in group]
-    if flag.name not in command_line.OF_ALL_MODES:
-        assert takers and takers <= set(*(heading.split(", ") for heading in headings))
-    assert f"--{flag.name}" in help_text
+    for mode in MODES.values():
+        assert f"\n  {mode.__name__:11}{inspect.getdoc(mode).splitlines()[0]}\n" in help_text
+    for flag in defined_flags():
+        parameters = {name: inspect.signature(mode).parameters for name, mode in MODES.items()}
+        takers = {name for name in MODES if flag.name in parameters[name]}
+        headings = [group.partition(":\n")[0] for group in groups if f"\n  --{flag.name} " in group]
+        if flag.name not in command_line.OF_ALL_MODES:
+            assert takers and takers <= set(*(heading.split(", ") for heading in headings))
+        assert f"--{flag.name}" in help_text
 
 
 def test_help_tells_what_a_mode_needs(help_text):
@@ -288,21 +206,6 @@ def test_help_tells_what_a_mode_needs(help_text):
         "needs --config, --workdir",
         "needs --workdir (or --checkpoint and --prepared_dir)",
     ]
-
-
-def test_help_fits_a_screen_and_shows_three_commands(help_text):
-    lines = help_text.splitlines()
-    assert max(map(len, lines)) <= 100 and len(lines) < 115
-    commands = [line for line in lines if line.startswith("  ") and "python run.py" in line]
-    assert len(commands) == 1 + len(EXAMPLES) and len(EXAMPLES) == 3
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_commands_of_the_help_are_possible(example):
-    names = {flag.name for flag in defined_flags()}
-    flags = dict(re.findall(r"--(\w+)=(\S+)", example))
-    assert flags.keys() <= names and flags.get("mode", "train") in MODES
-    assert Path(find_config(flags.get("config", "demo"))).is_file()
 
 
 def test_help_and_mistakes_need_no_tensorflow():
@@ -317,56 +220,25 @@ def test_help_and_mistakes_need_no_tensorflow():
     "arguments, sentence",
     [
         (["train"], "train is not a flag; did you mean --mode=train?"),
-        (
-            ["--mode=trian"],
-            "--mode=trian must be prepare, train, evaluate, .*; did you mean train?",
-        ),
+        (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train"),
         (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
-        (["--repetitions=few"], "--repetitions=few must be a whole number."),
         (["--output_format=no"], "--output_format=no must be jsonl, csv, kaggle or glue."),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
         (["--mode=compare"], "--mode=compare needs --runs; see"),
         (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),
-        (["--mode=predict"], "--mode=predict needs --workdir or --checkpoint; see"),
         (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
-        (["--mode=doctor", "--folds=1"], "--folds is not a flag of --mode=doctor, but of train."),
         (["--mode=doctor", "--seeds=1"], "--seeds is .* --mode=doctor, but of train or reproduce."),
-        (["--mode=evaluate", TINY], "--config is not a flag of --mode=evaluate, but of prepare"),
-        (
-            ["--config=configs/disan_sts.py"],
-            "configs/disan_sts.py does not exist; did you mean con",
-        ),
-        (
-            ["--config=configs/disan_sst.py:huge"],
-            "disan_sst has no variant 'huge'; it has additive",
-        ),
+        (["--config=configs/disan_sts.py"], "configs/disan_sts.py does not exist; did you mean co"),
         (["--config=configs/disan_sst.py:tinny"], "has no variant 'tinny'; did you mean tiny?"),
-        (["--config=configs/demo.py:tiny"], "config demo has no variant 'tiny'; it has none."),
         (["--config.train.steps=3"], "--config.train.steps needs a config file before it"),
-        (
-            [TINY, "--config.train.batchsize=3"],
-            "--config.train.batchsize=3 is not an option of configs/disan_sst.py:tiny; "
-            "did you mean bat",
-        ),
-        ([TINY, "--config.trian.steps=3"], "--config.trian.steps=3 is not an option .*mean train?"),
+        ([TINY, "--config.train.batchsize=3"], "--config.train.batchsize=3 is not an option of co"),
         ([TINY, "--config.seed=3", "--config.seed=4"], "--config.seed is given twice; keep one"),
-        (
-            [TINY, "--config.encoder.heads=8"],
-            "heads=8 is not .*; choose activation, name or units.",
-        ),
-        (
-            [TINY, "--config.train=3"],
-            "--config.train=3 names a section; override its options, batch",
-        ),
-        (
-            [TINY, "--config.train.steps.x=3"],
-            "--config.train.steps.x=3 is not an option of configs/",
-        ),
+        ([TINY, "--config.encoder.heads=8"], "heads=8 is not .*; choose activation, name or units"),
+        ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, bat"),
+        ([TINY, "--config.train.steps.x=3"], "--config.train.steps.x=3 is not an option of config"),
         ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
-        ([TINY, "--config.train.l2=small"], "--config.train.l2=small must be a number."),
         ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
         ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
-        ([TINY, "--config.evaluate.splits=test"], "splits=test must be a tuple, for example"),
         ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
         ([TINY, "--config.evaluate.splits=('a',)", "--config.evaluate.splits=('b',)"], "twice"),
     ],
@@ -383,9 +255,8 @@ def test_a_mistake_in_the_command_is_one_sentence(arguments, sentence):
         ("def get_config(:\n", ["bad.py: invalid syntax (bad.py, line 1)"]),
         ("def get_config():\n    return missing\n", ["bad.py, line 2: name 'missing' is not"]),
         ("def get_config():\n    return {}\n", ["get_config of --config must return a ConfigDict"]),
-        ("X = 1\n", ["has no attribute 'get_config'"]),
     ],
-    ids=["syntax", "name", "dictionary", "nothing"],
+    ids=["syntax", "name", "dictionary"],
 )
 def test_a_mistake_in_a_config_file_is_named_with_its_line(tmp_path, content, words):
     (tmp_path / "bad.py").write_text(content)
@@ -401,8 +272,6 @@ def test_a_mistake_in_a_config_file_is_named_with_its_line(tmp_path, content, wo
         (["--mode=predict", "--output={}/file/x"], "file cannot be written"),
         (["--mode=predict", "--output={}/" + "x" * 300], "File name too long"),
         (["--mode=predict", "--input={}/loop"], "Too many levels of symbolic links"),
-        (["--mode=predict", "--input={}"], "cannot be opened (Is a directory)"),
-        (["--mode=export", "--output={}/file"], "file cannot be written"),
         (["--mode=attend", "--output={}/x", "--input={}/file/y"], "Not a directory"),
     ],
 )
@@ -413,17 +282,11 @@ def test_a_path_that_cannot_be_used_is_one_sentence(arguments, sentence, tmp_pat
     assert_refused(outcome, sentence)
 
 
-@pytest.mark.parametrize("name", ["file", "loop", "file/x", "x" * 300])
+@pytest.mark.parametrize("name", ["loop", "file/x"])
 def test_a_work_directory_that_cannot_be_is_one_sentence(name, data, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     assert_refused(run(TINY, f"--data_dir={data}", f"--workdir={tmp_path / name}"), name)
-
-
-def test_debug_shows_where_an_error_came_up(data, tmp_path):
-    (tmp_path / "file").touch()
-    outcome = run(TINY, f"--data_dir={data}", f"--workdir={tmp_path / 'file'}", "--debug")
-    assert outcome.returncode != 2 and "Traceback" in outcome.stderr
 
 
 # Errors in our code
@@ -447,7 +310,7 @@ def _run_bug(*arguments, **variables):
     )
 
 
-@pytest.mark.parametrize("place", ["workdir", "temporary", "absent"])
+@pytest.mark.parametrize("place", ["workdir", "absent"])
 def test_an_error_in_our_code_is_a_sentence_with_a_log(place, tmp_path):
     folder = "workdir" if place == "workdir" else "temporary"
     for name in {"temporary", folder}:
@@ -515,27 +378,6 @@ def test_a_closed_standard_stream_is_one_sentence(closed, flag):
     assert_refused(outcome, f"the standard stream is closed; name a file with {flag}")
 
 
-def test_rows_of_a_label_are_dropped_on_the_command_line(tmp_path):
-    rows = [("a soup", "-1"), ("a tea", "0"), ("hot", "1"), ("cold", "nan")] * 10
-    table = tmp_path / "t.csv"
-    table.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
-    flags = ["--mode=prepare", "--config=configs/own_table.py:tiny", f"--config.data.train={table}"]
-    outcome = run(*flags, f"--workdir={tmp_path / 'all'}")
-    assert "table: -1, 0, 1, nan" in outcome.stdout, outcome.stderr
-    assert "--config.data.drop_labels=-1 drops these rows" in outcome.stdout
-    outcome = run(*flags, "--config.data.drop_labels=-1,nan", f"--workdir={tmp_path / 'some'}")
-    assert "table: 0, 1\n" in outcome.stdout and "drop_labels" not in outcome.stdout
-    assert "dropped 10 with the label -1, 10 with the label nan, kept" in outcome.stdout
-
-
-def test_records_with_and_without_a_label_are_counted(workdir, tmp_path):
-    (tmp_path / "in.json").write_text('{"text": "a", "label": "x"}\n{"text": "b"}\n')
-    outcome = run("--mode=predict", f"--workdir={workdir}", f"--input={tmp_path / 'in.json'}")
-    first, second = map(json.loads, outcome.stdout.splitlines())
-    assert first["label"] == "x" and "predicted_label" in first and "label" in second
-    assert "1 of 2 records have a field of the prediction's name; their" in outcome.stderr
-
-
 def test_another_encoding_of_the_input_is_read(workdir, tmp_path):
     (tmp_path / "in.csv").write_bytes(b"text\ncaf\xe9\n")
     flags = ["--mode=predict", f"--workdir={workdir}", f"--input={tmp_path / 'in.csv'}"]
@@ -551,21 +393,13 @@ def test_two_trainings_do_not_share_a_work_directory(data, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_another_config_in_the_work_directory_is_refused(workdir, data):
-    before = (workdir / "config.json").read_text()
-    outcome = run(TINY, f"--data_dir={data}", f"--workdir={workdir}", "--config.train.l2=0.5")
-    assert_refused(outcome, str(workdir), "train.l2 (0.0001 there, 0.5 here)")
-    assert (workdir / "config.json").read_text() == before
-
-
 @pytest.mark.parametrize(
     "content, words",
     [
         (b"(2 (2 the) (3 good)", ["train.txt", "line 2"]),
-        (b"(7 (2 the) (3 good))", ["train.txt", "line 2", "7"]),
         (b"(2 (2 caf\xe9) (3 good))", ["train.txt", "line 2", "0xe9", "UTF-8"]),
     ],
-    ids=["truncated", "label", "encoding"],
+    ids=["truncated", "encoding"],
 )
 def test_a_broken_tree_is_named_with_its_line(trees, tmp_path, content, words):
     (trees / "train.txt").write_bytes(b"(3 (2 the) (3 good))\n" + content + b"\n")
@@ -574,28 +408,9 @@ def test_a_broken_tree_is_named_with_its_line(trees, tmp_path, content, words):
     assert not list((tmp_path / "run" / "prepared").iterdir())
 
 
-def test_an_empty_corpus_file_is_refused(trees, tmp_path):
-    (trees / "dev.txt").write_bytes(b"")
-    outcome = run(TINY, f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}")
-    assert_refused(outcome, "dev.txt", "empty")
-
-
-def test_an_absent_corpus_is_refused_with_the_way_to_get_it(tmp_path):
-    outcome = run_alone(TINY, f"--data_dir={tmp_path}", f"--workdir={tmp_path / 'run'}")
-    assert_refused(outcome, "sst/trees", "python -m data_prep.download sst")
-
-
 def _train_with(vectors, folder):
     where = (f"--data_dir={folder / 'data'}", f"--workdir={folder / 'run'}")
     return run(TINY, f"--config.data.vectors={vectors}", *where)
-
-
-def test_vectors_of_another_dimension_are_refused(trees, tmp_path):
-    vectors = tmp_path / "data" / "glove" / "short.txt"
-    vectors.parent.mkdir()
-    vectors.write_text("the 0.1 0.2 0.3\n")
-    outcome = _train_with("glove/short.txt", tmp_path)
-    assert_refused(outcome, "short.txt", "3", "16")
 
 
 def test_absent_vectors_are_refused_with_those_that_are_there(trees, tmp_path):
@@ -613,22 +428,6 @@ def test_a_workdir_is_a_folder_also_if_it_is_named_like_a_released_model(monkeyp
     monkeypatch.setattr(command_line, "FLAGS", values)
     parameter = inspect.Parameter("checkpoint", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     assert command_line._value(parameter) == Path("demo")  # a string would name the model
-
-
-def test_a_corrupt_checkpoint_is_refused(workdir, data, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(workdir, folder)
-    part = next((folder / "checkpoints").glob("step-50.data*"))
-    part.write_bytes(part.read_bytes()[:1000])
-    outcome = run(TINY, f"--data_dir={data}", f"--workdir={folder}", "--config.train.steps=60")
-    assert_refused(outcome, "step-50", "cannot be restored")
-
-
-def test_a_changed_model_is_refused(workdir, tmp_path):
-    shutil.copytree(workdir / "best", tmp_path / "best")
-    (tmp_path / "best" / "vocabulary.txt").write_text("other\n")
-    outcome = run("--mode=predict", f"--checkpoint={tmp_path}", text="good\n")
-    assert_refused(outcome, "vocabulary.txt", "damaged or was changed")
 
 
 def test_an_unknown_checkpoint_is_refused_with_the_known_names():

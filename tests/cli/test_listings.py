@@ -6,10 +6,9 @@ import sys
 import pytest
 
 from disan_tf.cli import help as cli_help
-from disan_tf.cli.help import list_configs, list_models, variants_of
+from disan_tf.cli.help import list_configs, list_models
 from disan_tf.common.installation import config_names, import_configs
 from disan_tf.serving.release.released import Preset, presets
-from tests.support.runs.training import load_config
 
 
 def test_a_model_has_a_line_with_its_name_task_and_score():
@@ -17,32 +16,24 @@ def test_a_model_has_a_line_with_its_name_task_and_score():
         Preset("one", "classification", ("bad", "good"), "accuracy", 0.9125, 5),
         Preset("second", "relatedness", ("1", "2", "3"), "pearson", 0.85, 5),
     ]
-    assert list_models(models, "disan-tf").splitlines()[:2] == [
+    assert list_models(models).splitlines()[:2] == [
         "one     one text -> bad, good             accuracy 91.25%",
         "second  two texts -> a score from 1 to 3  Pearson's r 0.8500",
     ]
 
 
 def test_all_released_models_are_listed():
-    lines = list_models(presets(), "disan-tf").splitlines()
+    lines = list_models(presets()).splitlines()
     assert [line.split()[0] for line in lines[: len(presets())]] == [it.name for it in presets()]
     assert max(map(len, lines)) <= 110
 
 
 def test_all_configs_are_listed_with_their_summary():
-    lines = list_configs("disan-tf").splitlines()
+    lines = list_configs().splitlines()
     assert [line.partition(": ")[0] for line in lines[:-2] if line[0] != " "] == config_names()
     assert (
         "disan_sst: DiSAN on the Stanford Sentiment Treebank, Table 2 of the DiSAN paper" in lines
     )
-
-
-@pytest.mark.parametrize("name", config_names())
-def test_the_variants_of_a_config_are_those_that_it_takes(name):
-    with pytest.raises(ValueError, match="has no variant") as caught:
-        load_config(name, "$")
-    known = str(caught.value).partition("it has ")[2]
-    assert ", ".join(sorted(variants_of(name))) == known.replace("none", "")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +56,7 @@ def test_a_broken_config_is_listed_beside_the_others(content, line, tmp_path, mo
     import_configs()
     monkeypatch.setattr(importlib.import_module("configs"), "__path__", [str(tmp_path)])
     monkeypatch.setattr(cli_help, "config_names", lambda: [*names])
-    lines = list_configs("disan-tf")
+    lines = list_configs()
     assert lines.startswith(line) and "\nbb: Differences\n" in lines
     for name in names:
         sys.modules.pop(f"configs.{name}", None)

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import os
-import stat
 import subprocess
 import sys
 
@@ -13,21 +12,6 @@ import pytest
 
 from disan_tf.common import files
 from disan_tf.common.errors import UserError
-
-
-def test_text_and_bytes_are_written(tmp_path):
-    files.write_atomically(tmp_path / "new" / "deep" / "a.txt", "naïve\n")
-    files.write_atomically(tmp_path / "b.bin", b"\x00\xff")
-    assert (tmp_path / "new" / "deep" / "a.txt").read_bytes() == "naïve\n".encode()
-    assert (tmp_path / "b.bin").read_bytes() == b"\x00\xff"
-
-
-def test_an_old_file_is_replaced(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("a longer old text")
-    files.write_atomically(path, "new")
-    assert path.read_text() == "new"
-    assert os.listdir(tmp_path) == ["a.txt"]
 
 
 def _fill_disk(handle, data, write=os.write):
@@ -72,12 +56,6 @@ def test_a_full_disk_is_told_with_the_path_and_once(tmp_path, monkeypatch, capsy
     assert os.listdir(tmp_path) == [] and capsys.readouterr().err == ""
 
 
-def test_arrays_are_written_by_their_names(tmp_path):
-    files.write_arrays(tmp_path / "a.npz", ids=np.arange(3))
-    with np.load(tmp_path / "a.npz") as arrays:
-        np.testing.assert_array_equal(arrays["ids"], [0, 1, 2])
-
-
 def _leave(folder, name):
     """What a killed process leaves of `a.txt`: a file and a folder."""
     (folder / name).touch()
@@ -110,29 +88,6 @@ def test_a_scratch_folder_is_removed_and_names_its_process(tmp_path):
         assert f"-{os.getpid()}-" in scratch.name
         assert scratch.name.startswith(files.temporary_prefix(tmp_path / "a.txt"))
     assert not list(tmp_path.iterdir())
-
-
-def test_a_scratch_folder_that_cannot_be_removed_is_no_failure(tmp_path, monkeypatch):
-    def rmdir(path, **_):
-        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
-
-    monkeypatch.setattr(os, "rmdir", rmdir)
-    with files.scratch_folder(tmp_path / "a.txt") as scratch:
-        (scratch / "b").write_text("")
-    assert scratch.is_dir() and not list(scratch.iterdir())
-
-
-def test_text_that_cannot_be_encoded_writes_nothing(tmp_path):
-    with pytest.raises(UnicodeEncodeError):
-        files.write_atomically(tmp_path / "a.txt", "\ud800")
-    assert os.listdir(tmp_path) == []
-
-
-def test_permissions_are_those_of_an_ordinary_file(tmp_path):
-    ordinary, ours = tmp_path / "ordinary", tmp_path / "ours"
-    ordinary.write_text("")
-    files.write_atomically(ours, "")
-    assert stat.S_IMODE(ours.stat().st_mode) == stat.S_IMODE(ordinary.stat().st_mode)
 
 
 def test_json_comes_back_as_written(tmp_path):
@@ -188,10 +143,6 @@ def test_only_a_newline_ends_a_line(tmp_path, separator):
     assert _lines(tmp_path, f"{text}\nnext\n".encode()) == [(1, text), (2, "next")]
 
 
-def test_an_empty_file_has_no_lines(tmp_path):
-    assert _lines(tmp_path, b"") == []
-
-
 def test_a_byte_that_does_not_decode_is_named_with_line_and_column(tmp_path):
     with pytest.raises(UserError) as refusal:
         _lines(tmp_path, b"good\nbad \xe9t\xe9\n")
@@ -207,24 +158,8 @@ def test_json_of_another_kind_is_named_with_the_remedy(tmp_path, content):
         files.read_json(tmp_path / "a.json", "train again")
 
 
-def test_a_character_cut_off_by_the_end_of_the_file_is_named(tmp_path):
-    with pytest.raises(UserError, match="line 1: byte 0xc3 at column 3"):
-        _lines(tmp_path, b"ab\xc3")
-
-
-def test_lines_before_a_bad_byte_are_read(tmp_path):
-    path = tmp_path / "lines.txt"
-    path.write_bytes(b"good\n\xff\n")
-    assert next(iter(files.read_lines(path))) == (1, "good")
-
-
 def test_another_encoding_can_be_asked_for(tmp_path):
     assert _lines(tmp_path, b"caf\xe9\n", encoding="latin-1") == [(1, "café")]
-
-
-def test_a_missing_text_file_is_named(tmp_path):
-    with pytest.raises(UserError, match="nowhere.txt cannot be opened"):
-        list(files.read_lines(tmp_path / "nowhere.txt"))
 
 
 @pytest.mark.parametrize("size", [0, 3, (1 << 20) + 1])

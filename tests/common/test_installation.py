@@ -36,12 +36,7 @@ def test_a_file_of_the_user_comes_first(tmp_path, monkeypatch):
     assert installation.find_config("configs/demo.py:x") == "configs/demo.py:x"
 
 
-def test_names_of_configs_are_those_of_experiments():
-    names = installation.config_names()
-    assert {"demo", "disan_sst", "own_table"} <= {*names} and "common" not in names
-
-
-@pytest.mark.parametrize("program", ["/usr/bin/disan-tf", "disan-tf.exe", "run.py", "/a/run.py"])
+@pytest.mark.parametrize("program", ["disan-tf.exe", "/a/run.py"])
 def test_messages_name_the_program_that_was_typed(program, monkeypatch):
     monkeypatch.setattr(sys, "argv", [program])
     expected = ("disan-tf", "disan-tf") if "disan-tf" in program else ("run.py", "python run.py")
@@ -119,12 +114,6 @@ def test_it_answers_from_an_empty_folder(installed, tmp_path):
     answered = _call(installed, tmp_path, arguments, input="the plot is superb .\n")
     assert json.loads(answered.stdout)["label"] == "positive"
     assert not list(tmp_path.iterdir())
-
-
-def test_a_config_of_the_package_is_loaded_by_name(installed, tmp_path):
-    arguments = ("--config=demo", "--mode=prepare", "--workdir=run")
-    refused = _call(installed, tmp_path, arguments)
-    assert refused.returncode == 2 and "SST is not in data" in refused.stderr
 
 
 def test_the_package_lists_the_rows_of_the_papers(installed, tmp_path):

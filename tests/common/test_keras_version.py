@@ -103,13 +103,6 @@ def test_wishes_that_cannot_be_granted_are_named(
     assert keras_version.problem().startswith(sentence)
 
 
-def test_another_backend_of_keras_3_is_named(keras, monkeypatch):
-    keras("3.9.0", "0")
-    backend = types.SimpleNamespace(backend=lambda: "jax")
-    monkeypatch.setattr(tf, "keras", types.SimpleNamespace(backend=backend))
-    assert keras_version.problem().endswith("set KERAS_BACKEND=tensorflow before Python starts.")
-
-
 def test_what_needs_keras_2_says_so_on_keras_3(monkeypatch):
     monkeypatch.setattr(keras_version, "is_keras_3", lambda: True)
     with pytest.raises(ImportError, match="^Training needs Keras 2, and tf.keras is Keras 3 here"):
@@ -140,13 +133,6 @@ def _python(script, *arguments, **environment):
 def _script(tmp_path, text):
     (tmp_path / "script.py").write_text(f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{text}\n")
     return tmp_path / "script.py"
-
-
-def test_tensorflow_may_be_imported_first(tmp_path):
-    script = "import tensorflow as tf\nfrom disan_tf.layers import Linear\nprint(tf.keras.Model)"
-    outcome = _python(_script(tmp_path, script))
-    assert outcome.returncode == 0, outcome.stderr
-    assert ("tf_keras" if COMES_WITH_KERAS_3 else "'keras.") in outcome.stdout
 
 
 def test_without_tf_keras_an_import_says_what_to_install(tmp_path):

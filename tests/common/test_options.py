@@ -10,7 +10,6 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import (
-    check_above_zero,
     check_at_least,
     check_choice,
     check_layers,
@@ -61,11 +60,7 @@ def test_values_that_fit_pass():
     "values, sentence",
     [
         ({"minuts": 5}, "--config.meal.minuts=5 is not an option of a cook; did you mean minutes?"),
-        (
-            {"wine": 1},
-            "--config.meal.wine=1 is not an option of a cook, which takes dish, hot, lid, minutes, "
-            "plates, salt, spoons, tray.",
-        ),
+        ({"wine": 1}, "--config.meal.wine=1 is not an option of a cook, which takes dish, hot, li"),
         ({"minutes": "5"}, "--config.meal.minutes='5' must be a whole number."),
         ({"minutes": 5.0}, "--config.meal.minutes=5.0 must be a whole number."),
         ({"minutes": 2**31}, f"--config.meal.minutes={2**31} must be at most 2,147,483,647."),
@@ -109,11 +104,6 @@ def test_names_are_checked_before_types_and_these_before_values():
     assert "salt" in refusal(salt="much", dish="salad")
 
 
-def test_an_option_of_a_whole_config_has_no_section():
-    with pytest.raises(UserError, match="^--config.dish=3 must be"):
-        check_section("", {"dish": 3, "minutes": 1}, "a cook", cook)
-
-
 def test_a_class_takes_the_options_of_its_bases_too():
     assert list(options_of(Wok)) == ["depth", "size"]
 
@@ -146,12 +136,6 @@ def test_a_rate_is_below_one(value):
     with pytest.raises(ValueError, match="^rate=.* must be at least 0 and below 1.$"):
         check_rate("rate", value)
     assert check_rate("rate", 0.0) == 0.0
-
-
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
-def test_zero_is_not_above_zero(value):
-    with pytest.raises(ValueError, match="^slope=.* must be above 0.$"):
-        check_above_zero("slope", value)
 
 
 @pytest.mark.parametrize("value, message", [(0, "at least 1"), (101, "at most 100")])

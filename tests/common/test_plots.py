@@ -29,7 +29,7 @@ def test_labels_do_not_cover_each_other():
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1])
     label_ends(axes, [End(1.0, 0.5 + place / 1000, f"run {place}", "black") for place in range(9)])
-    plots.pixels(figure)
+    plots.drawn(figure)
     extents = map(Text.get_window_extent, axes.texts)  # without the lines that lead to the ends
     boxes = sorted(extents, key=lambda box: box.y0)
     assert len(boxes) == 9
@@ -42,5 +42,5 @@ def test_signs_in_a_label_are_no_mathematics():
     figure = plots.new_figure(3.0, 2.0)
     axes = figure.add_subplot()
     label_ends(axes, [End(1.0, 0.5, "a_$b$", "black")])
-    plots.pixels(figure)
+    plots.drawn(figure)
     assert axes.texts[0].get_text() == "a_$b$" and not axes.texts[0].get_parse_math()

@@ -3,8 +3,6 @@
 import io
 import os
 import sys
-import threading
-import time
 from contextlib import redirect_stderr
 
 import pytest
@@ -36,7 +34,7 @@ def _count(stderr, **arguments):
 def test_a_bar_has_the_work_the_counts_the_speed_and_the_time_left(terminal):
     _count(terminal, total=3000)
     assert "predict: 1,500/3,000 lines " in terminal.getvalue()
-    assert " lines/s, 0 s left" in terminal.getvalue()
+    assert " lines/s, 00:00 left" in terminal.getvalue()
 
 
 def test_a_bar_of_an_unknown_number_has_counts_and_speed(terminal):
@@ -72,7 +70,7 @@ def test_a_bar_that_is_stopped_at_its_first_drawing_can_be_closed(terminal, monk
         raise KeyboardInterrupt
 
     bars = []
-    monkeypatch.setattr(progress.Bar, "refresh", stop)
+    monkeypatch.setattr(progress.QuietBar, "refresh", stop)
     with pytest.raises(KeyboardInterrupt):
         _count(terminal)
     bars[0].close()
@@ -89,19 +87,6 @@ def test_a_remark_to_a_closed_terminal_fails_nothing():
     os.close(reader)
     with redirect_stderr(os.fdopen(os.dup(writer), "w", closefd=False)):
         progress.notify("2 predictions")
-
-
-def test_the_clock_runs_during_a_stage(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS_PER_TICK", 0.01)
-    threads = threading.active_count()
-    with redirect_stderr(terminal), stages(1) as work:
-        work.begin("reading")
-        drawn = terminal.getvalue().count("reading")
-        deadline = time.monotonic() + 5
-        while terminal.getvalue().count("reading") <= drawn and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert terminal.getvalue().count("reading") > drawn
-    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize(

@@ -45,17 +45,6 @@ def test_the_smaller_batch_has_no_filling():
     }
 
 
-def test_sentences_of_one_token_need_no_padding():
-    (batch,) = make_dataset(_split(SENTENCES), np.array([[3, 0]]))
-    assert batch["sentence"].numpy().tolist() == [[7], [5]]
-
-
-def test_batches_come_in_the_order_of_the_plan():
-    plan = np.array([[3], [0], [4], [1], [2]])
-    order = [batch["index"].numpy().tolist() for batch in make_dataset(_split(SENTENCES), plan)]
-    assert order == plan.tolist()
-
-
 def _random_split(examples):
     generator = np.random.default_rng(6)
     return _split([generator.integers(1, 99, size=1 + k % 11) for k in range(examples)])
@@ -72,11 +61,6 @@ def test_a_whole_epoch_gives_back_every_sentence():
             assert not row[split.lengths[index] :].any()
     ids, starts = split.ids["sentence"], split.offsets["sentence"]
     assert seen == {k: ids[starts[k] : starts[k + 1]].tolist() for k in range(100)}
-
-
-def test_lengths_are_the_differences_of_the_offsets():
-    assert _split(SENTENCES).lengths.tolist() == [1, 3, 2, 1, 4]
-    assert len(_split(SENTENCES)) == 5
 
 
 def test_the_batch_function_holds_no_copy_of_the_corpus():
@@ -110,12 +94,3 @@ def test_scores_stay_numbers():
     assert batch["label"].dtype == tf.float32
     assert batch["label"].numpy().tolist() == split.labels[[1, 0]].tolist()
     assert batch["sentence_b"].numpy().tolist() == [[9, 2], [8, 0]]
-
-
-def test_batches_of_a_token_budget_have_no_filling():
-    split = _random_split(100)
-    plan = plan_batches(split.field_lengths, 8, 3, seed=1, epoch=0, batch_tokens=30)
-    batches = list(make_dataset(split, plan))
-    assert [len(batch["index"]) for batch in batches] == np.sum(plan >= 0, axis=1).tolist()
-    assert all(tf.size(batch["sentence"]) <= 30 for batch in batches)
-    assert sorted(np.concatenate([batch["index"] for batch in batches])) == list(range(100))

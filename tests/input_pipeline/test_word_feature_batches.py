@@ -51,12 +51,6 @@ def test_characters_and_flags_are_padded_as_the_ids_are():
     assert batch["hypothesis_match"].numpy().tolist() == [[1, 0], [1, 0], [1, 0]]
 
 
-def test_a_smaller_batch_has_features_without_filling():
-    _, batch = make_dataset(split_with_features(), np.array([[0, 1], [2, -1]]))
-    assert batch["premise_match"].numpy().tolist() == [[0, 1]]
-    assert batch["hypothesis_characters"].shape == (1, 1, 2)
-
-
 def test_a_part_of_a_split_has_the_batches_of_its_rows():
     split = replace(split_with_features(), genres=np.array([b"x", b"y", b"z"]))
     rows = np.array([2, 0])
@@ -69,16 +63,6 @@ def test_a_part_of_a_split_has_the_batches_of_its_rows():
         np.testing.assert_array_equal(part[name], expected[name])
 
 
-def test_the_other_tensors_are_those_of_a_split_without_features():
-    split, plan = split_with_features(), np.array([[1, 2, 0]])
-    (rich,), (plain,) = (
-        make_dataset(variant, plan) for variant in (split, replace(split, features=None))
-    )
-    assert sorted(plain) == ["hypothesis", "index", "label", "premise"]
-    for name, value in plain.items():
-        np.testing.assert_array_equal(rich[name], value)
-
-
 def test_features_of_a_corpus_are_read_from_the_disk(tmp_path):
     corpus = make_feature_corpus(tmp_path / "pairs")
     features = corpus.split("dev").features
@@ -89,11 +73,6 @@ def test_features_of_a_corpus_are_read_from_the_disk(tmp_path):
         for actual, drawn in zip(features[1:], expected[1:]):
             assert isinstance(actual[field], np.memmap)
             np.testing.assert_array_equal(actual[field], drawn[field])
-
-
-def test_a_corpus_without_features_has_none(tmp_path):
-    corpus = make_pair_corpus(tmp_path / "pairs")
-    assert not corpus.word_features and corpus.split("dev").features is None
 
 
 NAMES = ["spellings", "dev.premise.spelling", "dev.hypothesis.match"]

@@ -12,8 +12,8 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline.format import Keys
-from disan_tf.runs.bundle import FORMAT, Bundle, check_digests, load_bundle, read_info, save_bundle
-from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
+from disan_tf.runs.bundle import FORMAT, Bundle, load_bundle, read_info, save_bundle
+from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
 from tests.support.corpora.pairs import FORMS, WORDS, make_feature_corpus, make_pair_corpus
 from tests.support.runs.training import tiny_config
@@ -55,14 +55,6 @@ def test_a_model_that_reads_features_gets_them_from_text(tmp_path, corpus):
         np.testing.assert_array_equal(one, other)
 
 
-def test_the_forms_have_a_digest(tmp_path, corpus):
-    bundle = save(tmp_path / "best", "drcn_snli", corpus)
-    check_digests(tmp_path / "best", bundle.info)
-    (tmp_path / "best/forms.tsv").write_text("dogs\tdog\thound\n")
-    with pytest.raises(UserError, match=r"forms\.tsv has SHA-256 .* damaged or was changed"):
-        check_digests(tmp_path / "best", bundle.info)
-
-
 @pytest.mark.parametrize(
     "name, tokens", [("whitespace", "A well-made one ."), ("kim", "A well made one")]
 )
@@ -72,14 +64,6 @@ def test_raw_text_has_the_tokens_of_the_corpus(tmp_path, name, tokens):
     bundle = save(tmp_path / "best", "disan_snli", corpus)
     row = bundle.text_to_ids().tokens(tf.constant(["A well-made one."])).to_list()[0]
     assert b" ".join(row).decode() == tokens
-
-
-@pytest.mark.parametrize("make", [make_pair_corpus, make_feature_corpus])
-def test_a_model_that_reads_ids_alone_gets_them_alone(tmp_path, make):
-    bundle = save(tmp_path / "best", "disan_snli", make(tmp_path / "corpus"))
-    assert not (tmp_path / "best/forms.tsv").exists()
-    assert type(bundle.text_to_ids()) is TextToIds
-    assert sorted(bundle.info["sha256"]) == ["step-00000003.weights.h5", "vocabulary.txt"]
 
 
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])

@@ -49,9 +49,3 @@ def test_the_threads_are_those_that_tensorflow_takes(
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(usable)), raising=False)
     monkeypatch.setattr(machine, "_HAS_AFFINITY", True)
     assert machine.describe_machine()["threads"] == threads
-
-
-def test_without_affinities_all_processors_are_counted(monkeypatch):
-    monkeypatch.setattr(machine, "_HAS_AFFINITY", False)
-    monkeypatch.delenv("TF_NUM_INTRAOP_THREADS", raising=False)
-    assert machine.threads() == os.cpu_count()

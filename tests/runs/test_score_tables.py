@@ -50,17 +50,6 @@ def test_many_classes_have_the_most_confused_pairs_in_place_of_a_matrix():
     assert "most confused" not in render_scores({**ABOUT, **perfect})
 
 
-@pytest.mark.parametrize("genres, shown", [(GENRES, True), (None, False)])
-def test_genres_are_shown_where_there_are_some(genres, shown):
-    table = [line.split() for line in _render(genres=genres).splitlines()]
-    assert (["travel", "4", "0.5000"] in table) == shown
-
-
-def test_columns_end_under_their_heads():
-    for block in _render(classes=("a", "very long name", "b")).split("\n\n")[1:]:
-        assert len({len(line) for line in block.splitlines()}) == 1
-
-
 def test_numbers_show_correlations_and_bins():
     labels = np.array([1.0, 1.9, 2.0, 4.0, 5.0], np.float32)
     predictions = np.array([1.5, 1.9, 3.0, 4.0, 4.0], np.float32)

@@ -159,13 +159,6 @@ def test_the_links_and_levels_of_a_file_are_limited(change, path, monkeypatch):
             list(datasets(file))
 
 
-@pytest.mark.parametrize("length", [0, 7, 600, -1])
-def test_a_file_that_is_cut_off_is_refused(length, path):
-    path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(UserError, match="does not hold the weights of the model"):
-        read_weights(_model(), path)
-
-
 def test_no_room_is_an_error_of_the_operating_system(tmp_path):
     """HDF5 would end the process."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

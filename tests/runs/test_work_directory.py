@@ -33,12 +33,6 @@ def test_an_option_that_is_new_has_a_value_for_older_work_directories():
     assert new | OF_SOME == work_directory.ADDED.keys()
 
 
-def test_a_directory_of_a_config_without_a_new_option_goes_on(tmp_path):
-    work_directory.claim(tmp_path, _config())
-    assert not OF_SOME & work_directory.flatten(_config().to_dict()).keys()
-    work_directory.check_same_config(tmp_path, _config())
-
-
 @pytest.mark.parametrize("name", work_directory.ADDED)
 def test_a_directory_without_a_new_option_is_one_with_its_old_effect(name, tmp_path):
     config, (section, option) = _config(), name.split(".")

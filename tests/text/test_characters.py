@@ -10,7 +10,6 @@ from disan_tf.text.characters import (
     ascii_ids,
     byte_ids,
     real_length,
-    sentence_markers,
 )
 from tests.support.models.bilm import official_ids
 
@@ -40,18 +39,6 @@ def test_invalid_utf8_is_1_and_never_raises(token):
     assert set(ids) <= {0, 1, 66} and 1 in ids
 
 
-def test_no_tokens_have_no_rows():
-    ids = ascii_ids(tf.constant([], tf.string), 4)
-    assert ids.shape == (0, 4) and ids.dtype == tf.int32
-    assert byte_ids(tf.constant([], tf.string)).shape == [0, 50]
-
-
-def test_a_graph_knows_the_length_of_words():
-    traced = tf.function(ascii_ids).get_concrete_function(tf.TensorSpec([None], tf.string), 4)
-    assert traced.output_shapes.as_list() == [None, 4]
-    np.testing.assert_array_equal(traced(tf.constant(["a~"])), [[66, 95, 0, 0]])
-
-
 def test_words_without_length_are_refused():
     with pytest.raises(ValueError, match="word_length=0; must be at least 1"):
         ascii_ids(tf.constant(["a"]), 0)
@@ -71,11 +58,6 @@ def test_ids_are_bytes_between_markers_with_padding_after():
 def test_every_word_has_the_ids_of_the_official_vocabulary(word_length):
     expected = [official_ids(word, word_length) for word in WORDS]
     np.testing.assert_array_equal(byte_ids(tf.constant(WORDS), word_length), expected)
-
-
-def test_sentences_begin_and_end_with_words_of_one_marker():
-    begin, end = sentence_markers(50)
-    np.testing.assert_array_equal([begin, end], [official_ids(256), official_ids(257)])
 
 
 def test_the_real_length_counts_markers_and_no_padding():

@@ -40,10 +40,6 @@ def test_the_items_of_an_array_are_lines(indent):
     assert not any(b"\n" in item or b"\r" in item for item in items)
 
 
-def test_an_empty_array_has_no_items():
-    assert list(array_items("[ \n]", "a")) == []
-
-
 @pytest.mark.parametrize(
     "text, message",
     [

@@ -26,10 +26,6 @@ def test_an_empty_line_is_one_unknown_token(text_to_ids):
     np.testing.assert_array_equal(text_to_ids([""]), [[1]])
 
 
-def test_a_batch_of_no_lines_gives_no_rows(text_to_ids):
-    assert text_to_ids(tf.constant([], tf.string)).shape[0] == 0
-
-
 def test_case_is_kept_in_tokens_and_in_a_cased_look_up(text_to_ids):
     assert text_to_ids.tokens(["The (FILM)"]).to_list() == [[b"The", b"-LRB-", b"FILM", b"-RRB-"]]
     cased = TextToIds(["the", "The"], "treebank", lowercase=False)
@@ -50,22 +46,12 @@ def test_pre_tokenised_input_has_the_ids_of_its_text(text_to_ids):
     np.testing.assert_array_equal(text_to_ids.from_tokens(tokens), text_to_ids(lines))
 
 
-def test_pre_tokenised_input_may_have_32_bit_row_splits(text_to_ids):
-    tokens = tf.ragged.constant([["the"], []], dtype=tf.string, row_splits_dtype=tf.int32)
-    np.testing.assert_array_equal(text_to_ids.from_tokens(tokens), [[2], [1]])
-
-
 def test_one_trace_serves_any_batch_size(text_to_ids):
     graph = tf.function(text_to_ids, [tf.TensorSpec([None], tf.string)])
     for lines in (["the film"], ["", "é", "the"], []):
         lines = tf.constant(lines, tf.string)
         np.testing.assert_array_equal(graph(lines), text_to_ids(lines))
     assert graph.experimental_get_tracing_count() == 1
-
-
-def test_whitespace_look_up_splits_on_white_space_alone():
-    module = TextToIds(["isn't.", "n't"], "whitespace", lowercase=False)
-    np.testing.assert_array_equal(module(["isn't. n't isn't"]), [[2, 3, 1]])
 
 
 def test_an_empty_vocabulary_is_refused():
@@ -76,8 +62,3 @@ def test_an_empty_vocabulary_is_refused():
 def test_a_word_that_stands_twice_is_refused_with_both_lines():
     with pytest.raises(UserError, match="'b' twice, in lines 2 and 4"):
         TextToIds(["a", "b", "c", "b"], "treebank", lowercase=True)
-
-
-def test_an_unknown_tokenizer_is_refused():
-    with pytest.raises(UserError, match="no tokenizer 'moses'"):
-        TextToIds(["a"], "moses", lowercase=True)

@@ -1,10 +1,9 @@
 """Ids, characters and match flags of pairs of raw sentences."""
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.text import TextToIds, TextToPairFeatures, WordForms
+from disan_tf.text import TextToPairFeatures, WordForms
 
 WORDS = ["a", "dog", "plays", "."]
 ROWS = [("plays", "play", "play"), ("playing", "play", "playe"), ("dogs", "dog", "dog")]
@@ -22,15 +21,6 @@ def inputs(text, first, second):
     return text.inputs(
         *(text.tokens(tf.convert_to_tensor(array, tf.string)) for array in (first, second))
     )
-
-
-def test_the_ids_are_those_of_text_to_ids(text):
-    plain = TextToIds(WORDS, "treebank", lowercase=True)
-    actual, expected = inputs(text, FIRST, SECOND), inputs(plain, FIRST, SECOND)
-    assert len(actual) == 6 and len(expected) == 2
-    for ids, lines, other in zip(actual, (FIRST, SECOND), expected):
-        np.testing.assert_array_equal(ids, plain(lines))
-        np.testing.assert_array_equal(other, plain(lines))
 
 
 def test_characters_and_flags_stand_beside_the_ids(text):
@@ -55,16 +45,6 @@ def test_a_line_without_tokens_is_one_word_without_characters_that_matches_nothi
         assert first.numpy().tolist() == second.numpy().tolist() == [[1]] * len(lines)
         assert [array.shape.as_list() for array in features] == [[*shape, 3]] * 2 + [shape] * 2
         assert not any(array.numpy().any() for array in features)
-
-
-def test_an_empty_token_is_read_as_a_line_without_tokens(text):
-    nothing = tf.ragged.constant([[""]], dtype=tf.string)
-    for actual, expected in zip(text.inputs(nothing, nothing), inputs(text, [""], [""])):
-        np.testing.assert_array_equal(actual, expected)
-
-
-def test_a_batch_of_no_pairs_has_no_rows(text):
-    assert [array.shape[0] for array in inputs(text, [], [])] == [0] * 6
 
 
 def test_invalid_utf8_has_characters_of_its_replacement(text):

@@ -10,7 +10,7 @@ from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.text import preset_vectors, word_vectors
+from disan_tf.text import word_vectors
 from tests.support.runs.training import load_config
 
 NOWHERE = Path("nowhere")
@@ -55,9 +55,9 @@ def test_an_unknown_model_and_another_dimension_are_refused():
 def test_a_damaged_model_is_refused(tmp_path, monkeypatch):
     folder = tmp_path / "demo"
     folder.mkdir()
-    for file in preset_vectors.find_preset("preset:demo").parent.iterdir():
+    for file in word_vectors.find_preset("preset:demo").parent.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(preset_vectors, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(word_vectors, "CHECKPOINTS", tmp_path)
     (folder / "vocabulary.txt").write_text("film\n")
     with pytest.raises(UserError, match="vocabulary.txt is missing or damaged; restore"):
-        preset_vectors.read_preset(preset_vectors.find_preset("preset:demo"))
+        word_vectors.read_preset(word_vectors.find_preset("preset:demo"))

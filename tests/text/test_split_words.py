@@ -54,16 +54,6 @@ def test_with_empty_strings_it_is_a_capturing_regular_expression_split(token):
     assert [piece.decode() for piece in divided] == re.split(f"([{JOINTS}])", token)
 
 
-def test_pieces_stay_in_their_rows():
-    tokens = ragged(["a-b", "c"], [], ["'"])
-    assert split_words(tokens).to_list() == [[b"a", b"-", b"b", b"c"], [], [b"'"]]
-    assert split_words(tokens, keep_empty=True).to_list()[2] == [b"", b"'", b""]
-
-
-def test_no_tokens_have_no_pieces():
-    assert split_words(ragged([], [])).to_list() == [[], []]
-
-
 def test_the_look_up_divides_the_tokens_of_raw_text():
     module = TextToIds(["n", "'", "t", "", "well"], "treebank", lowercase=True, split=True)
     np.testing.assert_array_equal(module(["Isn't well-'"]), [[1, 2, 3, 4, 6, 1, 3]])

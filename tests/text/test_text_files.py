@@ -8,7 +8,7 @@ import json
 import pytest
 
 from disan_tf.text import text_files
-from disan_tf.text.text_files import TextLines, check_encoding, format_of
+from disan_tf.text.text_files import TextLines, format_of
 from tests.support.errors import user_error
 
 TEXT = "a film\nété ; \u2028 new\n"
@@ -57,10 +57,6 @@ def test_lines_are_equal_however_they_are_stored(name):
     assert texts(STORED[name]) == ROWS
 
 
-def test_carriage_returns_are_text_where_lines_end_with_newlines():
-    assert texts(b"a\rb\nc\n") == ["a\rb", "c"]
-
-
 def test_carriage_returns_end_the_lines_of_a_long_file(monkeypatch):
     monkeypatch.setattr(text_files, "CHUNK_BYTES", 10)
     chunks = TextLines(io.BytesIO(b"a film\r" * 100).read1, "a", "text").chunks()
@@ -73,10 +69,6 @@ def test_another_encoding_is_read_on_request(encoding):
     assert texts("caf\xe9\nnew".encode(encoding), encoding=encoding) == ["caf\xe9", "new"]
 
 
-def test_a_byte_order_mark_comes_before_the_chosen_encoding():
-    assert texts("\ufeffcaf\xe9".encode(), encoding="latin-1") == ["caf\xe9"]
-
-
 def test_bytes_of_another_encoding_are_named_with_the_option():
     message = user_error(texts, b"caf\xe9\n")
     assert message == (
@@ -85,12 +77,6 @@ def test_bytes_of_another_encoding_are_named_with_the_option():
     )
     message = user_error(texts, b"new\nna\x81ve\n", encoding="cp1252")
     assert message.startswith("a, line 2: byte 0x81 is not CP1252; save the text as UTF-8, or")
-
-
-@pytest.mark.parametrize("encoding", ["latin-9x", "rot13", "zip"])
-def test_an_unknown_encoding_is_refused(encoding):
-    with pytest.raises(ValueError, match=f"encoding={encoding} is no encoding of text"):
-        check_encoding(encoding)
 
 
 @pytest.mark.parametrize(
@@ -126,10 +112,6 @@ def test_the_objects_of_an_array_are_lines(indent):
     lines = TextLines(io.BytesIO(content).read1, "a", "jsonl")
     assert next(lines.chunks()) and lines.place(2) == "a, object 2"
     assert len(texts(content, "text")) == content.count(b"\n") + 1
-
-
-def test_a_sentence_may_begin_with_a_bracket():
-    assert texts(b"[music]\n[ {new} ]\n", None) == ["[music]", "[ {new} ]"]
 
 
 def test_an_array_that_is_too_long_is_named_with_the_limit(monkeypatch):

@@ -1,7 +1,6 @@
 """Trainings of a biLM from plain text: resumed, scored, exported to the official files."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,13 +10,12 @@ from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
 from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle, save_bundle
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.experiment import Trainer
 from tests.support.models.bilm import batch
 from tests.support.runs.training import (
-    check_resumes,
     records_of,
     run_trainer,
     tiny_config,
@@ -46,24 +44,13 @@ def _config(dtype="float32", **train):
     return tiny_config(name="bilm", dtype=dtype, **{**STEPS, **train})
 
 
-def _train(corpus, workdir, callbacks=(), **options):
-    return run_trainer(_config(**options), corpus, workdir, callbacks)
-
-
 @pytest.fixture(scope="module")
-def unbroken(corpus, tmp_path_factory):
-    return _train(corpus, tmp_path_factory.mktemp("unbroken"))
-
-
-@pytest.mark.slow
-def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    check_resumes(partial(_train, corpus), tmp_path, 14)
-
-
-@pytest.mark.slow
-def test_it_trains_in_bfloat16(corpus, tmp_path):
-    losses = [it["loss"] for it in records_of(_train(corpus, tmp_path, dtype="mixed_bfloat16"))]
-    assert np.isfinite(losses).all()
+def best(corpus, tmp_path_factory):
+    """The bundle of a model of random weights."""
+    folder = tmp_path_factory.mktemp("best")
+    trainer = Trainer(_config(), corpus, folder / "run")
+    save_bundle(folder / "best", trainer.model, trainer.config, corpus, {"step": 1})
+    return folder / "best"
 
 
 @pytest.mark.slow
@@ -78,7 +65,8 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_best_model_has_the_perplexities_of_its_training(corpus, unbroken):
+def test_the_best_model_has_the_perplexities_of_its_training(corpus, tmp_path):
+    unbroken = run_trainer(_config(), corpus, tmp_path)
     bundle = load_bundle(unbroken.workdir / "best")
     report = evaluate(bundle, corpus, "dev")
     best = max(records_of(unbroken, "dev"), key=lambda it: it["log_likelihood"])
@@ -88,23 +76,23 @@ def test_the_best_model_has_the_perplexities_of_its_training(corpus, unbroken):
     assert f"perplexity {report['perplexity']:.2f} (forward" in render_scores(report)
 
 
-def test_an_export_is_the_trained_bilm_in_the_official_files(unbroken, tmp_path, capsys):
-    modes.export(unbroken.workdir / "best", output=tmp_path / "elmo" / "mine")
+def test_an_export_is_the_bilm_in_the_official_files(best, tmp_path, capsys):
+    modes.export(best, output=tmp_path / "elmo" / "mine")
     paths = [tmp_path / "elmo" / f"mine_{kind}" for kind in ("options.json", "weights.hdf5")]
     assert capsys.readouterr().out.split() == list(map(str, paths))
     ids, mask = batch()
-    expected = load_bundle(unbroken.workdir / "best").model.encoder(ids, mask=mask)
+    expected = load_bundle(best).model.encoder(ids, mask=mask)
     np.testing.assert_array_equal(load_bilm(*paths)(ids, mask=mask), expected)
 
 
-def test_it_has_no_other_exports(unbroken, tmp_path):
+def test_it_has_no_other_exports(best, tmp_path):
     with pytest.raises(UserError, match="a language model, .* leave --format and --max_tokens out"):
-        modes.export(unbroken.workdir / "best", output=tmp_path, format="tflite")
+        modes.export(best, output=tmp_path, format="tflite")
 
 
 @pytest.mark.parametrize("mode", [modes.predict, modes.attend])
-def test_it_answers_no_lines(unbroken, tmp_path, mode):
+def test_it_answers_no_lines(best, tmp_path, mode):
     with pytest.raises(
         UserError, match="a language model, which makes no predictions; --mode=export"
     ):
-        mode(unbroken.workdir / "best", "-", str(tmp_path / "output"))
+        mode(best, "-", str(tmp_path / "output"))

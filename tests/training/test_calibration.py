@@ -11,7 +11,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.training import experiment
 from disan_tf.training.calibration import fit_temperature
 from disan_tf.training.evaluation import evaluate
-from tests.support.runs.training import corpus_of, load_config, tiny_config
+from tests.support.runs.training import corpus_of, load_config, tiny_config, with_few_operations
 
 
 def draw(temperature, examples=20_000):
@@ -22,7 +22,7 @@ def draw(temperature, examples=20_000):
     return logits, (generator.random([examples, 1]) > edges).sum(axis=1)
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.5])
+@pytest.mark.parametrize("temperature", [0.5, 2.5])
 def test_the_temperature_of_the_labels_is_found(temperature):
     logits, labels = draw(temperature)
     assert fit_temperature(logits, labels) == pytest.approx(temperature, rel=0.05)
@@ -44,7 +44,7 @@ def test_the_calibration_error_is_the_gap_of_confidence_and_accuracy():
 
 
 def test_a_training_folds_the_temperature_into_the_saved_model_once(tmp_path, capsys):
-    config = tiny_config(steps=4, evaluate_every=4)
+    config = with_few_operations(tiny_config(steps=4, evaluate_every=4))
     corpus = corpus_of(config, tmp_path / "data")
     experiment.train(config, lambda: corpus, tmp_path / "plain", pictures=False)
     config.task.calibrate = True
@@ -70,12 +70,4 @@ def test_only_classes_without_hard_attention_are_calibrated(config):
     config = load_config(*config)
     config.task.calibrate = True
     with pytest.raises(UserError, match="--config.task.calibrate=True is for classes without hard"):
-        check_config(config)
-
-
-def test_calibrate_must_be_a_truth_value():
-    config = load_config("own_table", "tiny")
-    config.task = config.task.copy_and_resolve_references()
-    config.task = {**config.task.to_dict(), "calibrate": 2}
-    with pytest.raises(UserError, match="--config.task.calibrate=2 must be True or False"):
         check_config(config)

@@ -10,9 +10,9 @@ from disan_tf.cli.check_config import check_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import draw_examples
 from disan_tf.models.classification import ClassScores
-from disan_tf.training.class_options import weights_of_classes
 from disan_tf.training.experiment import Trainer
-from tests.support.runs.training import corpus_of, load_config, tiny_config
+from disan_tf.training.options import weights_of_classes
+from tests.support.runs.training import corpus_of, load_config, tiny_config, with_few_operations
 
 
 class _Corpus:
@@ -56,7 +56,7 @@ def test_weights_act_in_the_training_loss_alone():
 
 
 def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
-    config = tiny_config(steps=4, evaluate_every=2)
+    config = with_few_operations(tiny_config(steps=4, evaluate_every=2))
     config.train.class_weights, config.train.criterion = "balanced", "macro_f1"
     corpus = corpus_of(config, tmp_path / "data")
     trainer = Trainer(config, corpus, tmp_path / "run")

@@ -1,12 +1,9 @@
 """Trainings of DRCN: characters and flags on their way from the corpus to the served model."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import tensorflow as tf
 from matplotlib import pyplot
-from ml_collections import ConfigDict
 
 import disan_tf
 from disan_tf.common.errors import UserError
@@ -18,13 +15,12 @@ from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
 from tests.support.models.bundles import PAIRS
 from tests.support.runs.training import (
-    check_resumes,
     records_of,
     run_trainer,
     tiny_config,
 )
 
-STEPS = {"steps": 12, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
+STEPS = {"steps": 4, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 4}
 WORD_LENGTH = 8
 
 
@@ -35,8 +31,7 @@ def corpus(tmp_path_factory):
 
 def _config(dtype="float32", **encoder):
     config = tiny_config(name="drcn_snli", dtype=dtype, **STEPS)
-    config.encoder.update({"layers": 2, "functions": "Ca-Cs-M", **encoder})  # fewer operations
-    config.train.plateau.threshold = 0.5  # so that the rate falls within these steps
+    config.encoder.update({"layers": 1, "functions": "Ca-Cs-M", **encoder})  # fewer operations
     return config
 
 
@@ -49,45 +44,11 @@ def unbroken(corpus, tmp_path_factory):
     return _train(corpus, tmp_path_factory.mktemp("unbroken"))
 
 
-@pytest.mark.slow
-def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    check_resumes(partial(_train, corpus), tmp_path, 7)
-
-
-@pytest.mark.slow
-def test_the_learning_rate_falls_when_the_dev_loss_does_not(unbroken):
-    rates = [it["learning_rate"] for it in records_of(unbroken, "train")]
-    assert rates[0] == pytest.approx(0.001)
-    assert rates[-1] == pytest.approx(0.001 * 0.15, rel=1e-5)
-
-
 def test_one_copy_of_the_words_is_trained(corpus, unbroken):
     embedding = unbroken.model.embedding
     trainable = embedding.learned.trainable_words
     np.testing.assert_array_equal(embedding.constant.trained, corpus.vectors[:trainable])
     assert np.any(embedding.learned.trained.numpy() != corpus.vectors[:trainable])
-
-
-@pytest.mark.slow
-def test_it_trains_in_bfloat16_with_a_bottleneck(corpus, tmp_path):
-    options = {"dtype": "mixed_bfloat16", "functions": "Cs", "bottleneck_units": 3}
-    trainer = _train(corpus, tmp_path, **options)
-    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
-
-
-@pytest.mark.slow
-def test_an_encoder_of_single_sentences_reads_characters_too(corpus, tmp_path):
-    config = _config()
-    config.encoder = ConfigDict({"name": "additive", "units": 4})
-    config.train.steps = 4
-    trainer = run_trainer(config, corpus, tmp_path / "run")
-    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
-    bundle = load_bundle(tmp_path / "run" / "best")
-    texts, _ = export_saved_model(bundle.directory, tmp_path / "export")
-    encode = tf.saved_model.load(str(texts)).signatures["encode"]
-    text_to_ids, sentences = bundle.text_to_ids(), tf.constant(["Dogs sing.", ""])
-    expected = bundle.model.encode(*text_to_ids.inputs(text_to_ids.tokens(sentences)))
-    np.testing.assert_allclose(encode(text=sentences)["vectors"], expected, atol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -152,19 +113,11 @@ def test_an_export_attends_from_each_sentence_to_the_other(bundle, exported):
     attended = bundle.model.attend(*inputs)
     assert found.keys() == {"premise_tokens", "hypothesis_tokens", *attended}
     premises, hypotheses = (found[f"{field}_tokens"].shape[1] for field in bundle.model.fields)
-    assert found["hypothesis_minus_2"].shape == [len(PAIRS), hypotheses, premises]
+    assert found["hypothesis_minus_1"].shape == [len(PAIRS), hypotheses, premises]
     real = inputs[0] != 0
-    for name in ("premise_cosine_1", "premise_concatenation_2"):
+    for name in ("premise_cosine_1", "premise_concatenation_1"):
         expected = tf.where(real[:, :, None], attended[name][:, :, :, 0], 0.0)
         np.testing.assert_allclose(found[name], expected, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_an_empty_batch_has_an_empty_answer(bundle, exported):
-    nothing = tf.constant([], tf.string)
-    texts = dict.fromkeys(bundle.model.fields, nothing)
-    answer = exported[0]["serving_default"](**texts)
-    assert answer["probabilities"].shape == (0, 3)
 
 
 def test_a_corpus_without_word_features_is_refused(tmp_path):

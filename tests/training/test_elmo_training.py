@@ -1,7 +1,5 @@
 """Trainings of ELMo-fed models: cached or on the fly, resumed, exported."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -13,11 +11,15 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.experiment import Trainer
-from tests.support.corpora.elmo import elmo_config, elmo_corpus
+from tests.support.corpora.elmo import (
+    elmo_config,
+    elmo_corpus,
+    other_elmo_config,
+    other_elmo_corpus,
+)
 from tests.support.models.bilm import weights_of
 from tests.support.models.exports import Question, ask, decoded
 from tests.support.runs.training import (
-    check_resumes,
     corpus_of,
     records_of,
     run_trainer,
@@ -40,11 +42,6 @@ def _train(corpus, workdir, callbacks=(), **options):
 @pytest.fixture(scope="module")
 def unbroken(corpus, tmp_path_factory):
     return _train(corpus, tmp_path_factory.mktemp("unbroken"))
-
-
-@pytest.mark.slow
-def test_a_killed_training_resumes_bit_for_bit(corpus, tmp_path):
-    check_resumes(partial(_train, corpus), tmp_path, 7)
 
 
 def test_the_mix_is_trained_and_the_bilm_is_not(corpus, unbroken):
@@ -104,6 +101,7 @@ def test_a_bilm_may_be_trained_with_the_task(corpus, tmp_path):
         assert np.any(model.embedding.bilm.forward[0].kernel.numpy() != before)
 
 
+@pytest.mark.slow
 def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
     config = with_few_operations(elmo_config(steps=2, elmo={"phrases": "cut"}))
     config.data.contexts = True
@@ -112,14 +110,6 @@ def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
     starts = trainer.train.layers.starts["sentence"]
     assert len(set(starts.tolist())) < len(starts)  # a phrase and the sentence that begins with it
-
-
-@pytest.mark.slow
-def test_it_trains_in_bfloat16_with_word_vectors(corpus, tmp_path):
-    config = elmo_config(dtype="mixed_bfloat16", elmo={"words": True})
-    trainer = run_trainer(with_few_operations(config), corpus, tmp_path)
-    assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
-    assert trainer.model.embedding.words is not None
 
 
 @pytest.mark.slow
@@ -148,13 +138,6 @@ def test_an_export_answers_raw_text_and_needs_nothing_else(unbroken, tmp_path):
     )
 
 
-def test_unknown_words_are_told_apart_by_their_characters(unbroken):
-    text_to_ids = load_bundle(unbroken.workdir / "best").text_to_ids()
-    ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant(["Zyx zyx"])))
-    assert ids.numpy().tolist() == [[1, 1]]
-    assert np.any(characters[0, 0] != characters[0, 1])
-
-
 def test_a_line_without_tokens_is_one_unknown_word_without_characters(unbroken):
     text_to_ids = load_bundle(unbroken.workdir / "best").text_to_ids()
     ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant(["", "two words"])))
@@ -168,3 +151,30 @@ def test_a_corpus_that_was_not_prepared_for_a_bilm_is_refused(tmp_path):
     corpus = corpus_of(tiny_config(), tmp_path, {"train": 8, "dev": 6, "test": 6})
     with pytest.raises(UserError, match="--config.data.bilm"):
         Trainer(elmo_config(), corpus, tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_a_live_training_of_pairs_is_that_from_the_cache_and_is_exported(tmp_path):
+    corpus = other_elmo_corpus(tmp_path, other_elmo_config("disan_snli"))
+    cached, live = (
+        run_trainer(
+            with_few_operations(other_elmo_config("disan_snli", cached=is_cached)),
+            corpus,
+            tmp_path / str(is_cached),
+        )
+        for is_cached in (True, False)
+    )
+    fields = "premise", "hypothesis"
+    assert cached.model.reads == (*fields, *(f"{field}_layers" for field in fields))
+    assert live.model.reads == (*fields, *(f"{field}_characters" for field in fields))
+    for one, other in zip(records_of(live), records_of(cached)):
+        assert one["loss"] == pytest.approx(other["loss"], rel=2e-3, abs=2e-3)
+    bundle = load_bundle(live.workdir / "best")
+    path, _ = export_saved_model(bundle.directory, tmp_path / "export")
+    texts = [tf.constant(["The man isn't here.", ""]), tf.constant(["A dog sleeps.", "When?"])]
+    text_to_ids = bundle.text_to_ids()
+    expected = bundle.model(*text_to_ids.inputs(*map(text_to_ids.tokens, texts)))
+    answers = tf.saved_model.load(str(path)).signatures["serving_default"](
+        **dict(zip(fields, texts))
+    )
+    np.testing.assert_allclose(answers["probabilities"], tf.nn.softmax(expected), atol=1e-5)

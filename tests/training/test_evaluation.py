@@ -17,7 +17,6 @@ from disan_tf.models.classification import ClassScores
 from disan_tf.runs.bundle import Bundle
 from disan_tf.training.evaluation import evaluate, write_evaluation
 from tests.support.corpora.manifests import save_array, write_manifest
-from tests.support.corpora.pairs import make_pair_corpus
 
 CLASSES = ["bad", "fair", "good"]
 WORDS = ["awful", "usual", "superb", "film"]  # ids 2 to 5; the first three name their class
@@ -121,16 +120,6 @@ def test_scores_are_written_with_the_answer_to_each_example(bundle, corpus, tmp_
         assert answers["labels"].tolist() == list(LABELS) and answers["step"] == 1500
 
 
-def test_answers_of_more_than_256_classes_are_kept(bundle, tmp_path):
-    names = [f"class{number}" for number in range(300)]
-    (bundle.directory / "vocabulary.txt").write_text("".join(f"{name}\n" for name in names))
-    other = _corpus(tmp_path / "many", [[2], [2]], [299, 0], classes=names, words=names)
-    bundle.info["classes"], bundle.model.classes = names, len(names)
-    write_evaluation(tmp_path / "scores", bundle, other, "test")
-    with np.load(tmp_path / "scores/test.npz") as answers:
-        assert answers["labels"].tolist() == [299, 0]
-
-
 def test_evaluate_names_checkpoint_split_and_mean_loss(bundle, corpus):
     scores = evaluate(bundle, corpus, "test")
     assert (scores["config"], scores["step"]) == ("demo", 1500)
@@ -157,38 +146,6 @@ def test_corpus_of_another_word_is_refused(bundle, tmp_path):
     other = _corpus(tmp_path / "other", [[2]], [0], words=["awful", "common", "superb", "film"])
     with pytest.raises(UserError, match="other.*best.*line 2 .'common' and 'usual'."):
         evaluate(bundle, other, "test")
-
-
-def test_corpus_of_more_words_is_refused(bundle, tmp_path):
-    other = _corpus(tmp_path / "longer", [[2]], [0], words=[*WORDS, "plot"])
-    with pytest.raises(UserError, match="line 5 .'plot' and no word."):
-        evaluate(bundle, other, "test")
-
-
-class _FirstWordsDecide(_Answers):
-    """Answers the class of `support.corpora.pairs` for pairs of over 4 tokens, else another."""
-
-    fields = ("premise", "hypothesis")
-
-    def __call__(self, premise, hypothesis, training=None):
-        longer = [tf.math.count_nonzero(ids, axis=1) for ids in (premise, hypothesis)]
-        wrong = tf.cast(tf.maximum(*longer) <= 4, tf.int32)
-        return tf.one_hot((premise[:, 0] + hypothesis[:, 0] + wrong) % 3, 3)
-
-
-def test_pairs_are_scored_in_their_order_and_by_the_longer_sentence(bundle, tmp_path):
-    corpus = make_pair_corpus(tmp_path / "pairs")
-    (bundle.directory / "vocabulary.txt").write_text("".join(f"{w}\n" for w in corpus.vocabulary))
-    info = {**bundle.info, "classes": corpus.classes}
-    scores = evaluate(
-        Bundle(bundle.directory, bundle.config, info, _FirstWordsDecide()), corpus, "test"
-    )
-    lengths = corpus.split("test").field_lengths
-    short = int(np.sum(lengths.max(axis=1) <= 4))
-    assert 0 < short < 40 and np.any(lengths.min(axis=1) <= 4)
-    assert scores["accuracy"] == pytest.approx(1 - short / 40)
-    assert scores["by_length"]["1-4"] == {"count": short, "accuracy": 0.0}
-    assert scores["by_length"]["5-11"]["accuracy"] == 1.0
 
 
 class _KnowsLengths(_Answers):

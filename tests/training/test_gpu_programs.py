@@ -9,8 +9,8 @@ from tests.measurements.gpu_programs import count, program_of
     "model, instructions, loops",
     [
         ("DiSAN", 4_300, 0),
-        ("DSA", 4_500, 0),
-        ("Bi-LSTM", 3_250, 4),
+        pytest.param("DSA", 4_500, 0, marks=pytest.mark.slow),
+        pytest.param("Bi-LSTM", 3_250, 4, marks=pytest.mark.slow),
         pytest.param("ReSAN", 10_300, 0, marks=pytest.mark.slow),
         pytest.param("DRCN", 8_900, 12, marks=pytest.mark.slow),
     ],

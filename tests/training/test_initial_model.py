@@ -11,10 +11,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.training import experiment
 from disan_tf.training.experiment import Trainer
 from disan_tf.training.initial_model import InitialModel, check_start
-from disan_tf.training.series import train_series
 from tests.support.runs.training import (
-    KillAt,
-    Killed,
     corpus_of,
     tiny_config,
     with_few_operations,
@@ -117,30 +114,6 @@ def test_what_does_not_fit_is_named(change, error, initial):
         initial.check_fits(config.embedding, config.encoder)
 
 
-def test_other_dropout_precision_and_seed_fit(initial):
-    config = _config(dropout=0.5)
-    config.dtype, config.seed = "mixed_bfloat16", 9
-    initial.check_fits(config.embedding, config.encoder)
-
-
-@pytest.mark.slow
-def test_two_trainings_of_one_command_are_equal_also_when_killed(corpus, source, initial, tmp_path):
-    trainers = []
-    for name in ("one", "two"):
-        trainer = _trainer(_config(), corpus, tmp_path / name, initial)
-        trainer.run()
-        trainers.append(trainer)
-    killed = Trainer(_config(), corpus, tmp_path / "killed", [KillAt(12)], initial=initial)
-    with pytest.raises(Killed):
-        killed.run()
-    gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
-    resumed = _trainer(_config(), corpus, tmp_path / "killed", gone)
-    resumed.run()
-    for trainer in (trainers[1], resumed):
-        for weight, expected in zip(trainer.model.weights, trainers[0].model.weights):
-            np.testing.assert_array_equal(weight, expected, weight.name)
-
-
 def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, tmp_path):
     config = _config().lock()
     experiment.train(config, lambda: corpus, tmp_path, pictures=False, initial=initial)
@@ -158,15 +131,3 @@ def test_a_training_without_a_model_refuses_one(corpus, initial, tmp_path):
     experiment.train(config, lambda: corpus, tmp_path, pictures=False)
     with pytest.raises(UserError, match="began without --init_from; leave it out"):
         check_start(initial, tmp_path, config.embedding, config.encoder)
-
-
-@pytest.mark.slow
-def test_every_member_of_a_series_begins_with_the_model(corpus, initial, tmp_path):
-    config = _config(steps=4).lock()
-    summary = train_series(
-        config, tmp_path, ["1", "2"], [], lambda member: corpus, pictures=False, initial=initial
-    )
-    assert summary["init_from"]["name"] == "earlier"
-    for seed in (1, 2):
-        run = json.loads((tmp_path / f"seed-{seed}" / "run.json").read_text())
-        assert run["init_from"] == summary["init_from"]

@@ -13,7 +13,6 @@ from disan_tf.runs.bundle import load_bundle, save_bundle
 from disan_tf.training import experiment
 from disan_tf.training.experiment import Trainer
 from disan_tf.training.initial_model import InitialModel
-from disan_tf.training.series import train_series
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus
 from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
@@ -51,7 +50,7 @@ def _check_equal(trainer, source) -> None:
 
 def test_characters_and_both_tables_of_words_are_taken(tmp_path):
     corpus = make_feature_corpus(tmp_path / "corpus", 8)
-    config = tiny_config(name="drcn_snli")
+    config = with_few_operations(tiny_config(name="drcn_snli"))
     trainer, source = _begin(config, corpus, tmp_path)
     assert trainer.started["words_found"] == sum(corpus.words)
     _check_equal(trainer, source)
@@ -115,25 +114,6 @@ def test_other_weights_of_a_fixed_bilm_are_refused(elmo, tmp_path):
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     return corpus_of(tiny_config(), tmp_path_factory.mktemp("corpus"))
-
-
-def test_moving_averages_begin_with_the_weights_of_the_model(corpus, tmp_path):
-    config = with_few_operations(tiny_config(moving_average=0.9))
-    trainer, source = _begin(config, corpus, tmp_path)
-    with trainer.method.averaged_weights():
-        _check_equal(trainer, source)
-
-
-def test_a_series_does_not_mix_members_with_and_without_a_model(corpus, tmp_path):
-    config = with_few_operations(tiny_config(steps=2, evaluate_every=2))
-    initial = _random_model(Trainer(config, corpus, tmp_path / "one"), tmp_path / "model")
-    config = config.lock()
-    train_series(config, tmp_path / "a", ["1"], [], lambda _: corpus, False, initial)
-    with pytest.raises(UserError, match="seed-1 holds .* began with earlier; give --init_from"):
-        train_series(config, tmp_path / "a", ["2"], [], lambda _: corpus, False)
-    gone = InitialModel("earlier", lambda: pytest.fail("a finished member needs no model"))
-    summary = train_series(config, tmp_path / "a", ["1"], [], lambda _: corpus, False, gone)
-    assert json.loads((tmp_path / "a/series.json").read_text())["init_from"] == summary["init_from"]
 
 
 def test_words_are_found_by_name_in_a_model_of_another_order(corpus, tmp_path):

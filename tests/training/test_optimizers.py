@@ -94,65 +94,57 @@ def test_rows_outside_the_batch_keep_value_and_slots():
         assert not np.any(tensor.numpy()[[1, 3]] == old[[1, 3]])
 
 
-def test_adadelta_is_the_legacy_keras_class_bit_for_bit():
-    reference = tf.keras.optimizers.legacy.Adadelta(0.5, rho=0.95, epsilon=1e-8)
-    generator = np.random.default_rng(0)
-    start = generator.normal(size=(7, 3)).astype(np.float32)
-    ours, theirs = tf.Variable(start), tf.Variable(start)
-    optimizer = adadelta(0.5)
-    with runtime.portable():
-        for _ in range(5):
-            gradient = tf.constant(generator.normal(size=(7, 3)).astype(np.float32))
-            optimizer.apply_gradients([(gradient, ours)])
-            reference.apply_gradients([(gradient, theirs)])
-    np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+def _adadelta_formula(gradient, squares, steps):
+    """Zeiler's algorithm 1 in float64."""
+    squares = 0.95 * squares + 0.05 * np.square(gradient)
+    move = np.sqrt((steps + 1e-8) / (squares + 1e-8)) * gradient
+    return 0.5 * move, squares, 0.95 * steps + 0.05 * np.square(move)
 
 
-@needs_native
-@pytest.mark.parametrize("size", [1, 15, 16, 17, 100_003])
-def test_the_native_step_of_adadelta_is_that_of_the_formula(size):
-    """Zeiler's algorithm 1 in float64, from any slots; a value that was read stays as it was."""
-    generator = np.random.default_rng(size)
-    weight, gradient = generator.normal(size=(2, size)).astype(np.float32)
-    squares, steps = np.exp(generator.normal(-9, 4, size=(2, size))).astype(np.float32)
-    variable, optimizer = tf.Variable(weight), adadelta(0.5)
-    optimizer._create_all_weights([variable])
-    slots = [optimizer.get_slot(variable, name) for name in SLOTS.values()]
-    slots[0].assign(squares)
-    slots[1].assign(steps)
-
-    held = variable.read_value()
-    optimizer.apply_gradients([(tf.constant(gradient), variable)])
-    np.testing.assert_array_equal(held, weight)
-    new_squares = 0.95 * squares.astype(np.float64) + 0.05 * np.square(gradient.astype(np.float64))
-    move = np.sqrt((steps.astype(np.float64) + 1e-8) / (new_squares + 1e-8)) * gradient
-    error = np.abs(variable - (weight - 0.5 * move))
-    assert np.all(error <= 3e-7 * (np.abs(weight) + np.abs(move)))
-    np.testing.assert_allclose(slots[0], new_squares, rtol=1e-6)
-    np.testing.assert_allclose(slots[1], 0.95 * steps + 0.05 * np.square(move), rtol=1e-6)
-
-
-@needs_native
-@pytest.mark.parametrize("size", [1, 15, 16, 17, 100_003])
-def test_the_native_step_of_rmsprop_is_that_of_the_formula(size):
-    """Hinton's lecture in float64, from any mean square; a value that was read stays as it was."""
-    generator = np.random.default_rng(size)
-    weight, gradient = generator.normal(size=(2, size)).astype(np.float32)
-    squares = np.exp(generator.normal(-9, 4, size=size)).astype(np.float32)
-    variable, optimizer = tf.Variable(weight), rmsprop(0.5)
-    optimizer._create_all_weights([variable])
-    slot = optimizer.get_slot(variable, "rms")
-    slot.assign(squares)
-
-    held = variable.read_value()
-    optimizer.apply_gradients([(tf.constant(gradient), variable)])
-    np.testing.assert_array_equal(held, weight)
+def _rmsprop_formula(gradient, squares):
+    """Hinton's lecture in float64, with PyTorch's constants."""
     rho = float(np.float32(0.99))
-    new_squares = rho * squares.astype(np.float64) + (1 - rho) * gradient.astype(np.float64) ** 2
-    move = gradient / (np.sqrt(new_squares) + 1e-8)
-    error = np.abs(variable - (weight - 0.5 * move))
-    assert np.all(error <= 4e-7 * (np.abs(weight) + np.abs(move)))
-    np.testing.assert_allclose(slot, new_squares, rtol=1e-6)
+    squares = rho * squares + (1 - rho) * gradient**2
+    return 0.5 * gradient / (np.sqrt(squares) + 1e-8), squares
+
+
+@pytest.mark.parametrize("world", BACKENDS)
+@pytest.mark.parametrize("size", [1, 17, 100_003])
+@pytest.mark.parametrize(
+    "make, formula, slots",
+    [
+        (adadelta, _adadelta_formula, ["accum_grad", "accum_var"]),
+        (rmsprop, _rmsprop_formula, ["rms"]),
+    ],
+)
+def test_a_step_is_that_of_the_formula(make, formula, slots, size, world):
+    """From any slots; a value that was read stays as it was."""
+    generator = np.random.default_rng(size)
+    weight, gradient = generator.normal(size=(2, size)).astype(np.float32)
+    start = np.exp(generator.normal(-9, 4, size=(len(slots), size))).astype(np.float32)
+    with world():
+        variable, optimizer = tf.Variable(weight), make(0.5)
+        optimizer._create_all_weights([variable])
+        slots = [optimizer.get_slot(variable, name) for name in slots]
+        for slot, value in zip(slots, start):
+            slot.assign(value)
+        held = variable.read_value()
+        optimizer.apply_gradients([(tf.constant(gradient), variable)])
+    np.testing.assert_array_equal(held, weight)
+    move, *expected = formula(*(array.astype(np.float64) for array in (gradient, *start)))
+    error = np.abs(variable - (weight - move))
+    assert np.all(error <= 4e-7 * (np.abs(weight) + 2 * np.abs(move)))
+    for slot, value in zip(slots, expected):
+        np.testing.assert_allclose(slot, value, rtol=1e-6)
+
+
+def test_rows_outside_the_batch_keep_value_and_mean_square_under_rmsprop():
+    variable, optimizer = tf.Variable(np.ones([3, 2], np.float32)), rmsprop(0.1)
+    rows = tf.IndexedSlices(tf.constant([[1.0, -2.0]]), tf.constant([1]), tf.constant([3, 2]))
+    optimizer.apply_gradients([(rows, variable)])
+    np.testing.assert_allclose(variable[1], [0.0, 2.0], atol=1e-5)  # g / sqrt(.01 g^2) is 10
+    assert (variable.numpy()[[0, 2]] == 1.0).all()
+    assert (optimizer.get_slot(variable, "rms").numpy()[[0, 2]] == 0.0).all()
 
 
 @needs_native
@@ -162,9 +154,10 @@ def test_the_native_step_refuses_a_gradient_of_another_shape():
         optimizer.apply_gradients([(tf.ones([4]), variable)])
 
 
-@pytest.mark.parametrize("moving_average", [0.0, 0.9])
-@pytest.mark.parametrize("dtype", ["float32", "mixed_float16"])
-@pytest.mark.parametrize("clip_norm, square", [(0.0, 1_000_000), (10.0, 100)])
+@pytest.mark.parametrize(
+    "moving_average, dtype, clip_norm, square",
+    [(0.9, "mixed_float16", 10.0, 100), (0.0, "float32", 0.0, 1_000_000)],
+)
 def test_gradients_are_clipped_under_averages_and_loss_scaling(
     moving_average, dtype, clip_norm, square
 ):

@@ -15,9 +15,7 @@ from disan_tf.training.methods.policy_gradient import PHASES
 from tests.support.corpora.pairs import make_pair_corpus
 from tests.support.runs.training import (
     check_resumes,
-    check_same,
     records_of,
-    run_and_copy,
     run_trainer,
     tiny_config,
 )
@@ -66,13 +64,10 @@ class Weights(tf.keras.callbacks.Callback):
 
 @pytest.fixture(scope="module")
 def in_turns(corpus, tmp_path_factory):
-    """A training in turns that was not disturbed, and what a kill in its fourth turn had left."""
-    weights = Weights(0, 8, 13, 17)  # where phases begin
-
-    def train(workdir, callbacks):
-        return run_trainer(_whole_config("sep"), corpus, workdir, [weights, *callbacks])
-
-    return *run_and_copy(train, tmp_path_factory.mktemp("in_turns"), 27), weights.before
+    """A training in turns, and its weights where phases begin."""
+    weights = Weights(0, 8, 13, 17)
+    folder = tmp_path_factory.mktemp("in_turns")
+    return run_trainer(_whole_config("sep"), corpus, folder, [weights]), weights.before
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +104,6 @@ def test_the_phases_follow_one_another(unbroken):
     ]
 
 
-def test_a_line_measures_steps_of_its_phase_alone(unbroken):
-    for record in records_of(unbroken, "train"):
-        assert (record["gradient_norm"] == 0.0) == (record["phase"] == "policy")
-        assert (record["policy_gradient_norm"] == 0.0) == (record["phase"] != "policy")
-
-
 @pytest.mark.parametrize(
     "training, start, end, hard_moves, soft_moves",
     [
@@ -133,11 +122,6 @@ def test_a_phase_moves_what_it_should(training, start, end, hard_moves, soft_mov
 def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
     for record in records_of(unbroken, "train"):
         assert (record["head_fraction"] == 1.0) == (record["phase"] == "pretrain")
-
-
-def test_both_dev_figures_are_reported_once_tokens_are_chosen(unbroken):
-    dev = records_of(unbroken, "dev")
-    assert [("greedy_accuracy" in record) for record in dev] == [False] * 2 + [True] * 6
 
 
 def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus):
@@ -165,13 +149,8 @@ def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
     assert load_bundle(tmp_path / "best").info["scores"] == {"step": 8, "dev_accuracy": 0.5}
 
 
-def test_a_killed_training_resumes_bit_for_bit(in_turns, corpus):
-    whole, killed, _ = in_turns
-    check_same(run_trainer(_whole_config("sep"), corpus, killed), whole)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule, kill", [("sim", 6), ("sim", 19), ("sep", 11)])
+@pytest.mark.parametrize("schedule, kill", [("sim", 6), ("sim", 19), ("sep", 27)])
 def test_it_resumes_bit_for_bit_in_every_phase(schedule, kill, corpus, tmp_path):
     train = partial(run_trainer, _whole_config(schedule), corpus)
     check_resumes(train, tmp_path, kill)
@@ -197,25 +176,11 @@ def test_each_step_is_traced_once(unbroken):
 @pytest.mark.slow
 def test_both_optimizers_work_in_low_precision(at_once):
     trainer, _ = at_once
-    _check_low_precision(trainer)
-    assert [phase for phase, _ in _phases(trainer)] == ["pretrain", "policy", "both"]
-
-
-@pytest.mark.slow
-def test_they_work_in_bfloat16_too(corpus, tmp_path):
-    _check_low_precision(run_trainer(_config("mixed_bfloat16"), corpus, tmp_path))
-
-
-def _check_low_precision(trainer):
     for record in records_of(trainer, "train"):
         norms = [record["gradient_norm"], record["policy_gradient_norm"]]
         assert np.isfinite([record["loss"], record["policy_loss"], *norms]).all()
         assert max(norms) < 100.0  # loss scaling makes them thousands of times larger
-
-
-def test_the_baseline_of_a_training_lies_among_its_rewards(unbroken):
-    rewards = [record["reward"] for record in records_of(unbroken, "train")]
-    assert min(rewards) <= float(unbroken.method.baseline.value()) <= max(rewards)
+    assert [phase for phase, _ in _phases(trainer)] == ["pretrain", "policy", "both"]
 
 
 def test_a_collapsed_choice_raises_an_alarm_once(unbroken, caplog):

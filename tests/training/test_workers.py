@@ -17,6 +17,7 @@ from tests.support.runs.replicated import record_difference, weight_difference
 from tests.support.runs.workers import wait_for_step, workers
 
 STEPS = 60
+pytestmark = pytest.mark.slow
 OPTIONS = {
     "resan_snli": ["--config.policy.pretrain_steps=20", "--config.policy.policy_steps=10"],
     # A feature that is the same in all pairs of a batch has a gradient of rounding alone, of which
@@ -81,7 +82,6 @@ def unbroken(folder):
     return _train(folder, "unbroken")
 
 
-@pytest.mark.slow
 def test_two_workers_make_the_steps_of_one_process(folder, unbroken):
     assert [ended.status for ended in unbroken] == [0, 0], unbroken[1].stderr[-2000:]
     assert run_forked(*_arguments(folder, "one", "none")).returncode == 0
@@ -91,20 +91,9 @@ def test_two_workers_make_the_steps_of_one_process(folder, unbroken):
     assert record_difference(_records(folder, "one"), _records(folder, "unbroken")) < 1e-5
 
 
-@pytest.mark.slow
 def test_the_first_worker_reports(unbroken):
     assert "stopped at step 60" in unbroken[0].stdout
     assert unbroken[1].stdout.startswith("worker 2 of 2") and unbroken[1].stdout.count("\n") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("config", ["resan_snli", "dsa_snli", "drcn_snli"])
-def test_what_the_first_worker_evaluates_the_others_know(folder, config):
-    ended = _train(folder, f"two-{config}", config)
-    assert [it.status for it in ended] == [0, 0], ended[1].stderr[-2000:]
-    assert run_forked(*_arguments(folder, f"one-{config}", "none", config)).returncode == 0
-    logs = [_records(folder, f"{name}-{config}") for name in ("one", "two")]
-    assert record_difference(*logs) < 1e-5
 
 
 def test_a_worker_checks_a_model_of_pairs_without_computing(folder):
@@ -115,16 +104,8 @@ def test_a_worker_checks_a_model_of_pairs_without_computing(folder):
     assert ended.status == 0, ended.stderr[-2000:]
 
 
-@pytest.mark.slow
-def test_two_runs_of_two_workers_give_the_same_bits(folder, unbroken):
-    _train(folder, "again")
-    _check_same(folder, "again", "unbroken")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("killed", [0, 1])
-def test_the_workers_that_are_left_end_with_a_sentence_and_all_go_on(folder, unbroken, killed):
-    workdir = f"killed-{killed}"
+def test_the_workers_that_are_left_end_with_a_sentence_and_all_go_on(folder, unbroken):
+    workdir, killed = "killed", 0
     with workers(folder / f"{workdir}-streams", _arguments(folder, workdir)) as both:
         wait_for_step(folder / workdir, 20, both.processes)
         both.processes[killed].kill()
@@ -138,10 +119,8 @@ def test_the_workers_that_are_left_end_with_a_sentence_and_all_go_on(folder, unb
     _check_same(folder, workdir, "unbroken")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("asked", [0, 1])
-def test_sigterm_to_one_worker_stops_all_with_a_checkpoint_of_the_step(folder, unbroken, asked):
-    workdir = f"terminated-{asked}"
+def test_sigterm_to_one_worker_stops_all_with_a_checkpoint_of_the_step(folder, unbroken):
+    workdir, asked = "terminated", 1
     with workers(folder / f"{workdir}-streams", _arguments(folder, workdir)) as both:
         wait_for_step(folder / workdir, 10, both.processes)
         both.processes[asked].send_signal(signal.SIGTERM)

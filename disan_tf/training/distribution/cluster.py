@@ -44,10 +44,8 @@ def check_replicas(distribution: str, embedding: str) -> None:
 def make_distribution(name: str = "none") -> Distribution:
     """Makes the distribution in `DISTRIBUTIONS` with a name; several workers wait for each other.
 
-    With several workers, call this before TensorFlow has computed anything.
-
-    Raises:
-      UserError: the cluster's description is missing or wrong.
+    With several workers, call this before TensorFlow has computed anything. A cluster that is not
+    described, or wrongly, is a UserError.
     """
     if name == "none":
         return Distribution()
@@ -64,11 +62,7 @@ def make_distribution(name: str = "none") -> Distribution:
 
 @contextlib.contextmanager
 def report_lost_workers(distribution: Distribution) -> Iterator[None]:
-    """Turns TensorFlow's errors about a lost worker into a sentence.
-
-    Raises:
-      Stopped: another worker has ended or cannot be reached.
-    """
+    """Turns TensorFlow's errors about a lost worker into `Stopped`."""
     try:
         yield
     except tf.errors.OpError as error:
@@ -83,11 +77,7 @@ def report_lost_workers(distribution: Distribution) -> Iterator[None]:
 
 
 def find_workers() -> _RESOLVERS.ClusterResolver:
-    """Finds all workers and this worker's number, from TF_CONFIG or Slurm's variables.
-
-    Raises:
-      UserError: neither TF_CONFIG nor Slurm describes workers.
-    """
+    """Finds all workers and this worker's number, from TF_CONFIG or Slurm's variables."""
     if "TF_CONFIG" in os.environ:
         return _from_tf_config(os.environ["TF_CONFIG"])
     if "SLURM_PROCID" in os.environ:

@@ -1,9 +1,9 @@
-"""One process of a training: its shares of the batches, and messages between processes."""
+"""Training on replicas: compiled steps, shares of the batches, sums, messages of processes."""
 
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Callable, Optional
 
 import numpy as np
@@ -13,7 +13,13 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike
 from disan_tf.common.locks import owned
 from disan_tf.input_pipeline import Split, make_dataset
-from disan_tf.training.distribution.replicas import make_shared_dataset, replica_number
+from disan_tf.ops import batch_share
+from disan_tf.ops.batch_share import Share
+from disan_tf.training.compilation import Compiler
+
+STOP = "stop"
+_STOP = tf.TensorSpec([], tf.float32, name=STOP)
+_SHARE = tf.TensorSpec([len(Share._fields)], tf.int32, name="share")
 
 
 class Distribution:
@@ -120,3 +126,116 @@ def worker_number(resolver: tf.distribute.cluster_resolver.ClusterResolver) -> i
     """Returns this process' number among the workers; a chief has number 0."""
     jobs = resolver.cluster_spec().as_dict()
     return resolver.task_id + (len(jobs.get("chief", ())) if resolver.task_type == "worker" else 0)
+
+
+def compiled_step(
+    step,
+    signature: Sequence[tf.TensorSpec],
+    compiler: Optional[Compiler] = None,
+    rows: Optional[int] = None,
+):
+    """Compiles `step`, which is traced once, or by XLA once for each shape.
+
+    Args:
+      step: a function of tensors that returns a dictionary of tensors.
+      signature: the specs of its arguments.
+      compiler, rows: see `Compiler.compile`, which compiles the step if no strategy is in scope.
+
+    Returns:
+      A function. If a strategy is in scope, its first argument is whether this process must stop,
+      <float32>[]; the sum over the replicas is added to the results as `STOP`. Then follow, for
+      each local replica, the numbers of a `Share` <int32>[4] and the arguments of `step`. The
+      results of `step` must be the same on all replicas, see `summed`.
+    """
+    if not tf.distribute.has_strategy():
+        return (compiler or Compiler()).compile(step, signature, rows)
+    strategy = tf.distribute.get_strategy()
+    signature = [_SHARE, *signature]  # for one replica
+    local = len(strategy.extended.worker_devices)
+
+    @tf.function(input_signature=[_STOP, *signature * local], autograph=False)
+    def on_replicas(is_to_stop, *tensors):
+        def replica():
+            number = replica_number() % local
+            share, *batch = tensors[number * len(signature) :][: len(signature)]
+            with batch_share.sharing(Share(*tf.unstack(share))):
+                stop = batch_share.total(tf.identity(is_to_stop))
+                return {STOP: stop, **step(*batch)}
+
+        measured = strategy.run(replica)
+        return {
+            name: strategy.experimental_local_results(column)[0]
+            for name, column in measured.items()
+        }
+
+    return on_replicas
+
+
+def replica_number() -> int:
+    """Returns the number of the traced replica among all processes' replicas."""
+    number = tf.distribute.get_replica_context().replica_id_in_sync_group
+    return int(tf.get_static_value(tf.convert_to_tensor(number)))
+
+
+def summed(gradients: list, measured: dict, by_row: bool = True) -> tuple[list, dict]:
+    """Sums the gradients, of which some may be None, and the metrics <float32>[] over the replicas.
+
+    With `by_row`, a sparse gradient's rows are summed before they are sent. Without it,
+    `tf.linalg.global_norm`, which takes each occurrence of a row, equals that of one process.
+    """
+    if batch_share.current() is None:
+        return gradients, measured
+    known = [gradient for gradient in gradients if gradient is not None]
+    known = [_by_row(gradient) for gradient in known] if by_row else known
+    sums = batch_share.total([*known, tf.stack(list(measured.values()))])
+    values, known = tf.unstack(sums.pop()), iter(sums)
+    sums = [None if gradient is None else next(known) for gradient in gradients]
+    return sums, dict(zip(measured, values))
+
+
+def _by_row(gradient):
+    """Sums the occurrences of each row in a sparse gradient, so that less is sent."""
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    rows, places = tf.unique(gradient.indices)
+    values = tf.math.unsorted_segment_sum(gradient.values, places, tf.size(rows))
+    return tf.IndexedSlices(values, rows, gradient.dense_shape)
+
+
+def shares_of(batches: np.ndarray, replicas: int) -> np.ndarray:
+    """Assigns the rows of each global batch to the replicas.
+
+    Args:
+      batches: a plan's batches, <int64>[batches, batch_size], negative = no example.
+      replicas: their number. Each has consecutive rows; their counts differ by at most one.
+
+    Returns:
+      The numbers of a `Share`, <int32>[batches, replicas, 4].
+    """
+    sizes = np.sum(batches >= 0, axis=1)[:, None]
+    ends = sizes * np.arange(1, replicas + 1) // replicas
+    first = sizes * np.arange(replicas) // replicas
+    is_real = ends > first
+    first = np.where(is_real, first, 0)
+    rows = np.maximum(ends - first, 1) * is_real + ~is_real
+    columns = [rows, first, np.broadcast_to(sizes, rows.shape), is_real]
+    return np.stack(columns, axis=-1).astype(np.int32)
+
+
+def make_shared_dataset(split: Split, batches: np.ndarray, replicas: int, local: range):
+    """Makes a dataset of this process' shares of the batches, padded like the global batches.
+
+    `local` has the numbers of this process' replicas, of `replicas`. An element is a tuple with one
+    dictionary for each local replica: the tensors of `make_dataset`, and the numbers of a `Share`
+    as "share" <int32>[4].
+    """
+    shares = tf.data.Dataset.from_tensor_slices(shares_of(batches, replicas)[:, local])
+
+    def cut(batch, numbers):
+        parts = []
+        for share in tf.unstack(numbers, len(local)):
+            rows = slice(share[1], share[1] + share[0])
+            parts.append({"share": share, **{name: column[rows] for name, column in batch.items()}})
+        return tuple(parts)
+
+    return tf.data.Dataset.zip((make_dataset(split, batches), shares)).map(cut)

@@ -5,14 +5,18 @@ from collections.abc import Iterator, Sequence
 
 from disan_tf.common.errors import UserError
 from disan_tf.models.factory import check_regularisation
-from disan_tf.training.class_options import check_class_options
 from disan_tf.training.compilation import check_jit_compile, make_compiler
 from disan_tf.training.distribution.cluster import check_distribution
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.batch_statistics import check_batch_norm_batches
 from disan_tf.training.methods.policy_gradient import PolicyGradient, evaluation_steps
 from disan_tf.training.optimizers import check_options
-from disan_tf.training.schedule import check_batches, check_evaluation, check_steps
+from disan_tf.training.options import (
+    check_batches,
+    check_class_options,
+    check_evaluation,
+    check_steps,
+)
 from disan_tf.training.steps import make_evaluation_step
 
 
@@ -24,11 +28,10 @@ def training_sections(
     Args:
       name, encoder: name and class of the encoder; `PolicyGradient` trains hard attention.
       task: the class of the model.
-      train, evaluate, policy: sections of the config; policy may be None.
+      train, evaluate, policy: sections of the config; policy may be None, which is a UserError
+      where
+        it is needed, and must be None where it is of no use.
       splits: the names of the corpus' splits.
-
-    Raises:
-      UserError: `policy` is missing, or is of no use to the encoder.
     """
     method = method_for(getattr(encoder, "samplers", ()))
     checks = method.checks(train.get("steps"))

@@ -23,57 +23,36 @@ def check_head(batch_norm_batches: int, head: str) -> None:
         )
 
 
-def make_averaging_step(model, dropout: bool = False):
-    """Returns a step: the number of earlier batches <float32>[], the model's inputs -> None.
-
-    The step sets batch normalisation's averages to the averages over the batches so far.
-
-    Args:
-      model: a `SentenceModel` with a `BatchNormHead`.
-      dropout: whether dropout acts, unlike in an evaluation. Dropout of half the words and doubling
-        of the others increases a maximum over words, and its mean and variance (Li et al. 2019).
-    """
-    count = tf.TensorSpec([], tf.float32, name="count")
-
-    @tf.function(input_signature=[count, *model.input_specs()], autograph=False)
-    def averaging_step(count, *ids):
-        with averaging(count):
-            model(*ids, training=dropout)
-
-    return averaging_step
-
-
-def take_averages(averaging_step, dataset, inputs) -> None:
-    """Recomputes batch normalisation's averages (Wu and Johnson 2021, Sec. 3).
-
-    Args:
-      averaging_step: see `make_averaging_step`.
-      dataset: batches of training examples; all batches have the same weight.
-      inputs: the names of the model's inputs in a batch.
-    """
-    for count, batch in enumerate(dataset):
-        averaging_step(tf.constant(count, tf.float32), *(batch[name] for name in inputs))
-
-
 class StatisticsUpdate:
     """Recomputes batch normalisation's averages before an evaluation, if configured.
 
+    They become the averages over some batches, all with the same weight (Wu and Johnson 2021, Sec.
+    3). Dropout does not act, as in an evaluation: dropout of half the words and doubling of the
+    others increases a maximum over words, and its mean and variance (Li et al. 2019).
+
     Args:
       batches: the number of batches, `config.train.batch_norm_batches`; 0 = no update.
-      model: the `SentenceModel`.
-      method: the training method, which may average the weights.
-      split: the training examples.
-      plan: the batch plan; each update uses the first batches of epoch 0.
+      model, method: the `SentenceModel`, and its training method, which may average the weights.
+      split, plan: the training examples; each update uses the first batches of epoch 0.
     """
 
     def __init__(self, batches: int, model, method, split: Split, plan: BatchPlan):
         self._batches = batches
         self._model, self._method, self._split, self._plan = model, method, split, plan
-        self._step = make_averaging_step(model)
+        count = tf.TensorSpec([], tf.float32, name="count")
+
+        @tf.function(input_signature=[count, *model.input_specs()], autograph=False)
+        def average(count, *ids):
+            """Adds a batch to the averages over `count` earlier batches."""
+            with averaging(count):
+                model(*ids, training=False)
+
+        self._average = average
 
     def __call__(self) -> None:
-        """Replaces the averages by the averages over the batches, all with the same weight."""
         if self._batches:
             dataset = make_dataset(self._split, self._plan.batches(0)[: self._batches])
             with self._method.averaged_weights():
-                take_averages(self._step, dataset, self._model.reads)
+                for count, batch in enumerate(dataset):
+                    inputs = [batch[name] for name in self._model.reads]
+                    self._average(tf.constant(count, tf.float32), *inputs)

@@ -64,18 +64,10 @@ class PolicyGradient(BackPropagation):
         self.baseline = Baseline(policy.baseline)
         reward = functools.partial(REWARDS[policy.reward], penalty=policy.penalty)
         self.compiler = make_compiler(train, model)
-        self.steps = {
-            phase: make_policy_step(
-                model,
-                {kind: self._optimizers[kind] for kind in trained},
-                how,
-                reward,
-                self.baseline,
-                train.clip_norm,
-                self.compiler,
-            )
-            for phase, (how, trained) in PHASES.items()
-        }
+        self.steps, common = {}, (reward, self.baseline, train.clip_norm, self.compiler)
+        for phase, (how, trained) in PHASES.items():
+            optimizers = {kind: self._optimizers[kind] for kind in trained}
+            self.steps[phase] = make_policy_step(model, optimizers, how, *common)
         self._evaluations = evaluation_steps(model, evaluate.samples, self.compiler)
         self._selection = evaluate.selection
         self._evaluate_every = train.evaluate_every

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
 from disan_tf.training.compilation import Compiler
-from disan_tf.training.distribution.replicas import compiled_step, summed
+from disan_tf.training.distribution.strategy import compiled_step, summed
 from disan_tf.training.steps import added_losses, apply_gradients, batch_signature, scaled
 
 SOFT, POLICY = "soft", "policy"  # weights trained by back-propagation, by REINFORCE
@@ -53,17 +53,14 @@ def make_policy_step(
         the gradient of the loss (ReSAN Eq. 16), POLICY's weights the policy gradient (Eq. 20);
         both include their own weight decay. Both come from one forward pass.
       how: the selection, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
-      reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
-      baseline: the baseline of the rewards.
-      clip_norm: limits each optimizer's gradients, see `apply_gradients`.
-      compiler: see `compiled_step`.
+      reward, baseline: a function of `REWARDS`, and what is subtracted from them.
+      clip_norm, compiler: see `apply_gradients` and `compiled_step`.
 
     Returns:
-      A `compiled_step` with the same arguments as the step by `make_train_step` -> a dictionary of
-      <float32>[]: "loss" and `model.batch_score_name`, "reward" (mean over the sentences),
-      "head_fraction" and "dependent_fraction" (of the real tokens, mean over the sentences),
-      "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 for weights that this step does
-      not train), and "skipped_steps", summed over the optimizers.
+      A `compiled_step` with the arguments of the step by `make_train_step` -> a dictionary of
+      <float32>[]: also "reward", "head_fraction" and "dependent_fraction" (of the real tokens), all
+      means over the sentences, "policy_loss", "gradient_norm" and "policy_gradient_norm" (0 for
+      weights that this step does not train), and "skipped_steps", summed over the optimizers.
     """
 
     def policy_step(*batch):
@@ -122,16 +119,8 @@ def product_reward(losses, selections, penalty: float) -> tf.Tensor:
     """Computes R = -(loss + penalty * dependent fraction * head fraction), as the authors' code.
 
     ReSAN Eq. 17 differs: it has the probability instead of the loss and the fractions' sum instead
-    of their product.
-
-    Args:
-      losses: the examples' losses, without weight decay, <float32>[batch].
-      selections: `disan_tf.layers.hard_attention.sampler.Selections` for one sentence of each
-        example.
-      penalty: lambda of Eq. 17.
-
-    Returns:
-      R, <float32>[batch].
+    of their product. `losses` are the examples' losses without weight decay, <float32>[batch], as
+    is R; `selections` are those of one sentence of each example; `penalty` is lambda of Eq. 17.
     """
     return -(losses + penalty * selections.dependent_fraction * selections.head_fraction)
 
@@ -141,8 +130,6 @@ def probability_reward(losses, selections, penalty: float) -> tf.Tensor:
 
     If the loss is a cross-entropy, exp(-loss) is p(y = y*). The penalty has the sign that the text
     around Eq. 17 describes; with the printed sign, selecting tokens would be rewarded.
-
-    Arguments and result: see `product_reward`.
     """
     fraction = 0.5 * (selections.dependent_fraction + selections.head_fraction)
     return tf.exp(-losses) - penalty * fraction
@@ -152,18 +139,11 @@ REWARDS = {"product": product_reward, "probability": probability_reward}
 
 
 def policy_loss(rewards, selections, baseline=0.0) -> tf.Tensor:
-    """Computes -mean_batch sum_s (R_s - baseline) log pi(z_s).
+    """Computes -mean_batch sum_s (R_s - baseline) log pi(z_s), <float32>[].
 
     The gradient is minus the policy gradient of ReSAN Eq. 20. Every sentence s of an example has
-    its own reward and selections.
-
-    Args:
-      rewards: R_s for every sentence, <float32>[batch]; no gradient flows through them.
-      selections: the `Selections` for every sentence.
-      baseline: subtracted from the rewards; it changes the variance of the gradient, not its mean.
-
-    Returns:
-      <float32>[].
+    its own reward R_s, <float32>[batch], through which no gradient flows, and its own selections.
+    The baseline changes the variance of the gradient, not its mean.
     """
     terms = [
         tf.stop_gradient(reward - baseline) * selected.log_probability

@@ -2,23 +2,21 @@
 
 import math
 import time
-from typing import Callable, NamedTuple
+from typing import Callable
 
 import tensorflow as tf
 from tqdm import tqdm
 
 from disan_tf.common.progress import QuietBar, format_seconds
 
-_STEPS = "step {n:,}/{total:,} {bar} {desc}"
+_STEPS = "step {n:,}/{total:,} {bar} {rate_noinv_fmt}, {remaining} left{postfix}"
 
 
 class ConsoleLog(tf.keras.callbacks.Callback):
     """Prints a line at every evaluation: scores, speed, time left.
 
-    Args:
-      steps: the number of steps in the whole training.
-      examples: the mean number of examples in a step.
-      epoch_steps: the number of steps in an epoch.
+    `steps` are those of the whole training and `epoch_steps` of an epoch; a step has a mean number
+    of `examples`.
     """
 
     def __init__(self, steps: int, examples: float, epoch_steps: int):
@@ -47,86 +45,43 @@ class ConsoleLog(tf.keras.callbacks.Callback):
         )
 
 
-class Schedule(NamedTuple):
-    """The length of a training, see `config.train`; a `patience` of 0 never ends it early."""
-
-    steps: int
-    evaluate_every: int
-    patience: int
-
-
 class TrainingBar(tf.keras.callbacks.Callback):
-    """Draws two lines on a terminal: steps, speed and time left; loss, dev score and best so far.
+    """Draws a bar on a terminal: steps, speed and time left; loss, dev score and best so far.
 
-    Args:
-      schedule: the length of the training.
-      sentences: the mean number of sentences in a step.
-      criterion: the name of the dev score that chooses the best model.
-      best: returns the step and the score of the best evaluation so far.
+    `criterion` is the dev score that chooses the best model; `best` returns step and score of the
+    best evaluation so far.
     """
 
-    def __init__(
-        self,
-        schedule: Schedule,
-        sentences: float,
-        criterion: str,
-        best: Callable[[], tuple[int, float]],
-    ):
+    def __init__(self, steps: int, criterion: str, best: Callable[[], tuple[int, float]]):
         super().__init__()
-        self._schedule, self._sentences = schedule, sentences
-        self._criterion, self._best = criterion, best
-        self._loss, self._losses = 0.0, 0
-        self._score, self._bars = "", ()
+        self._steps, self._criterion, self._best = steps, criterion, best
+        self._losses, self._score, self._bar = [], "", None
 
     def on_train_begin(self, logs=None):
-        self.on_train_end()
-        self._first = self._step = logs["step"]
-        if self._first:
+        if logs["step"]:
             print(describe_start(logs), flush=True)
-        self._started = time.monotonic()
-        common = {"dynamic_ncols": True, "leave": False}
-        steps = self._schedule.steps
-        done = min(self._first, steps)
-        self._steps = QuietBar(total=steps, initial=done, bar_format=_STEPS, **common)
-        self._scores = QuietBar(bar_format="{desc}", **common)
-        self._bars = (self._scores, self._steps)
+        done = min(logs["step"], self._steps)
+        self._bar = QuietBar(total=self._steps, initial=done, unit=" steps", bar_format=_STEPS)
 
     def on_train_batch_end(self, batch, logs=None):
-        self._loss, self._losses = self._loss + logs["loss"], self._losses + 1
-        self._step = batch + 1
-        if self._steps.update(1):  # tqdm draws at most ten times a second
-            self._draw()
+        self._losses.append(float(logs["loss"]))
+        self._bar.set_postfix_str(self.describe_progress(), refresh=False)
+        self._bar.update(1)  # tqdm draws at most ten times a second
 
     def on_test_end(self, logs=None):
         tqdm.write(f"step {logs['step']:,}: {describe_scores(logs)}")
         self._score = f"dev {self._criterion} {logs[self._criterion]:.4f}"
-        self._draw()
-        self._loss, self._losses = 0.0, 0
+        self._losses.clear()
 
     def on_train_end(self, logs=None):
-        for bar in self._bars:
-            bar.close()
-
-    def _draw(self):
-        self._steps.set_description_str(self.describe_time())
-        self._scores.set_description_str(self.describe_progress())
-
-    def describe_time(self) -> str:
-        """Describes speed, time left and patience, such as "820 sentences/s, 24 s left"."""
-        steps, schedule = self._step - self._first, self._schedule
-        speed = steps / max(time.monotonic() - self._started, 1e-9)
-        if not speed:
-            return ""
-        left = format_seconds((schedule.steps - self._step) / speed)
-        stale = (self._step - self._best()[0]) // schedule.evaluate_every
-        patience = f"patience {stale}/{schedule.patience}"
-        earlier = f" (or earlier: {patience})" if schedule.patience else ""
-        return f"{speed * self._sentences:,.0f} sentences/s, {left} left{earlier}"
+        if self._bar is not None:
+            self._bar.close()
 
     def describe_progress(self) -> str:
         """Describes the mean training loss since the last evaluation, and the dev scores."""
         step, score = self._best()
-        parts = [f"train loss {float(self._loss) / self._losses:.4f}"] if self._losses else []
+        losses = self._losses
+        parts = [f"train loss {sum(losses) / len(losses):.4f}"] if losses else []
         parts += [self._score] if self._score else []
         parts += [f"best {score:.4f} at step {step:,}"] if math.isfinite(score) else []
         return ", ".join(parts)

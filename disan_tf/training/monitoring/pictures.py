@@ -23,10 +23,10 @@ class AttentionPictures:
       model: a `SentenceModel`.
       corpus: the prepared corpus.
 
-    Call returns:
-      Pairs of a name, "attention/1" and so on, and <uint8>[height, width, 3]. A picture has a heat
-      map for each attention between tokens (means over the features, heads as rows), and one heat
-      map for all values of single tokens: gates, selections, source2token.
+    A call returns pairs of a name, "attention/1" and so on, and <uint8>[height, width, 3]. A
+    picture has a heat map for each attention between tokens (means over the features, heads as
+    rows), and one
+    for all values of single tokens: gates, selections, source2token.
     """
 
     def __init__(self, model, corpus: PreparedCorpus):
@@ -60,11 +60,7 @@ class AttentionPictures:
 
 
 class ConfusionPicture:
-    """Draws the confusion matrix of a `Trainer`'s last evaluation on dev.
-
-    Call returns:
-      A list with one pair of a name and <uint8>[height, width, 3].
-    """
+    """Draws a `Trainer`'s last confusion matrix on dev; see `AttentionPictures`."""
 
     def __init__(self, trainer):
         self._trainer = trainer
@@ -73,7 +69,7 @@ class ConfusionPicture:
         model, dev = self._trainer.model, self._trainer.dev
         predictions = model.predictions(self._trainer.scores.dev_outputs).numpy()
         figure = draw_confusion(dev.labels, predictions, self._trainer.corpus.classes)
-        return [("confusion", plots.pixels(figure))]
+        return [("confusion", plots.pixels(plots.drawn(figure)))]
 
 
 def choose_examples(lengths: np.ndarray) -> np.ndarray:
@@ -93,11 +89,7 @@ class AttentionPicture:
         "<field>_"; <float32>[head, dependent] or [token].
       tokens: the tokens of each field.
 
-    Call arguments:
-      tensors: the tensors of a later evaluation.
-
-    Call returns:
-      <uint8>[height, width, 3].
+    A call takes the tensors of an evaluation and returns <uint8>[height, width, 3].
     """
 
     def __init__(self, tensors: dict[str, np.ndarray], tokens: dict[str, Sequence[str]]):
@@ -105,7 +97,7 @@ class AttentionPicture:
         self._strips = {field: _token_tensors(tensors, field, tokens) for field in tokens}
         columns = max(len(matrices), len(tokens))
         figure = Figure(figsize=(_INCHES * columns, 2 * _INCHES), dpi=80)
-        self._boxes = {}
+        self._images = {}
         grid, width = figure.add_gridspec(2, columns), columns // len(tokens)
         for number, name in enumerate(matrices):
             axes = figure.add_subplot(grid[0, number])
@@ -115,26 +107,27 @@ class AttentionPicture:
                 axes = figure.add_subplot(grid[1, number * width : (number + 1) * width])
                 self._add(axes, field, list(names), tokens[field], f"{field}, by row's largest")
         figure.subplots_adjust(0.12, 0.12, 0.98, 0.95, hspace=0.5, wspace=0.5)
-        self._empty = plots.pixels(figure)
+        self._canvas = plots.drawn(figure)
+        self._empty = self._canvas.copy_from_bbox(figure.bbox)
 
     def _add(self, axes, name, rows, columns, title):
         axes.set_title(title, fontsize=8)
-        axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
-        plots.label_ticks(axes, rows, columns)
+        nothing = np.zeros([len(rows), len(columns)])
+        image = plots.heat_map(axes, nothing, rows, columns, high=1.0, mask_zeros=True)
         axes.tick_params(labelsize=6)
-        self._boxes[name] = axes
+        self._images[name] = image
 
     def __call__(self, tensors: dict[str, np.ndarray]) -> np.ndarray:
-        picture = self._empty.copy()
-        for name, axes in self._boxes.items():
+        self._canvas.restore_region(self._empty)
+        for name, image in self._images.items():
             if name in self._strips:
                 rows = np.stack([tensors[tensor] for tensor in self._strips[name].values()])
-                cells = plots.colours(rows / np.maximum(rows.max(axis=1, keepdims=True), 1e-9), 1.0)
+                image.set_data(rows / np.maximum(rows.max(axis=1, keepdims=True), 1e-9))
             else:
-                high = plots.contested(tensors[name]) or 1.0
-                cells = plots.colours(tensors[name], high, mask_zeros=True)
-            plots.paint(picture, axes, cells)
-        return picture
+                image.set_data(np.ma.masked_equal(tensors[name], 0.0))
+                image.set_clim(0.0, plots.contested(tensors[name]) or 1.0)
+            image.axes.draw_artist(image)
+        return plots.pixels(self._canvas)
 
 
 def _token_tensors(tensors, field, tokens):
@@ -150,9 +143,7 @@ def _token_tensors(tensors, field, tokens):
 def sides(name: str, tokens: dict[str, Sequence[str]]) -> tuple[Sequence, Sequence]:
     """Returns the words of a tensor's heads and dependents, which may be in two sentences.
 
-    Args:
-      name: the tensor's name; in a pair with the prefix "<field>_".
-      tokens: the tokens of each field.
+    The tensor's name has the prefix "<field>_" in a pair; `tokens` has the tokens of each field.
     """
     if len(tokens) == 1:
         (field_of_heads,) = tokens.values()
@@ -164,12 +155,7 @@ def sides(name: str, tokens: dict[str, Sequence[str]]) -> tuple[Sequence, Sequen
 
 
 def draw_confusion(labels: np.ndarray, predictions: np.ndarray, classes: Sequence[str]) -> Figure:
-    """Draws gold classes as rows and predicted classes as columns, shaded by the row's share.
-
-    Args:
-      labels, predictions: class numbers, <int>[examples].
-      classes: the names of the classes.
-    """
+    """Draws gold classes as rows and predicted classes as columns, shaded by the row's share."""
     counts = tf.math.confusion_matrix(labels, predictions, len(classes)).numpy()
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     side = 2.2 + 0.42 * len(classes)

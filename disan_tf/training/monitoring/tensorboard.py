@@ -1,14 +1,18 @@
 """TensorBoard: curves, the graph, gates, attention entropy, pictures and hyper-parameters."""
 
 import hashlib
+import itertools
 import json
+import os
+import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Callable
 
 import numpy as np
 import tensorflow as tf
+from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.histogram.summary_v2 import histogram_pb
 from tensorboard.plugins.hparams import api as hparams
@@ -17,9 +21,13 @@ from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from tensorboard.plugins.text.summary_v2 import text_pb
 from tensorboard.util.tensor_util import make_tensor_proto
 
+from disan_tf.common.files import sync_and_rename
 from disan_tf.runs.work_directory import flatten
-from disan_tf.training.monitoring.event_files import EventWriter, drop_later_events
-from disan_tf.training.schedule import is_logged
+from disan_tf.training.options import is_logged
+
+EVENT_FILES = "events.out.tfevents.*"
+_NUMBERS = itertools.count()  # of the files of this process
+_FRAME = 16  # bytes around a record: its length and two checksums
 
 
 class TensorBoardLogger(tf.keras.callbacks.Callback):
@@ -28,19 +36,15 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     `train/` has the loss, the score and the examples per second (without evaluations), as means
     over the steps of a line in `metrics.jsonl`. `dev/` has the loss and the scores of every
     evaluation, histograms of gates and attention entropy on a fixed batch, the pictures, and the
-    evaluation step's graph. `<split>/` has the scores of a split that is only watched
-    (`config.evaluate.splits`). The directory itself has the hyper-parameters and the config. Steps
-    are counted from 1, as in `metrics.jsonl`. Events of a killed process are removed if their steps
-    are repeated.
+    evaluation step's graph. `<split>/` has the scores of a split that is only watched. The
+    directory itself has the hyper-parameters and the config. Steps are counted from 1, as in
+    `metrics.jsonl`. Events of a killed process are removed if their steps are repeated.
 
     Args:
-      directory: `<workdir>/tensorboard`.
-      config: the training's config.
-      probe: the model's inputs for the histograms.
-      evaluation_step: see `disan_tf.training.steps.make_evaluation_step`.
+      directory, config: `<workdir>/tensorboard`, and the training's config.
+      probe, evaluation_step: the model's inputs for the histograms, and the step of the graph.
       examples: the mean number of examples in a step.
-      pictures: functions that are called at every evaluation, and return pairs of a name and
-        <uint8>[height, width, 3].
+      pictures: functions that return pairs of a name and <uint8>[height, width, 3].
     """
 
     def __init__(
@@ -144,21 +148,17 @@ def image_summary(name: str, picture: np.ndarray) -> Summary:
 
 
 def attention_histograms(model, *inputs: tf.Tensor) -> dict:
-    """Computes the gate values, attention entropies and selections of a batch.
+    """Computes the gate values, attention entropies and selections of a batch of inputs.
 
     The entropy -sum_i p_i ln p_i is in nats: 0 if a feature attends to one token, ln n if it
     attends to n tokens equally. Padding, and tokens that may attend to nothing, are left out.
-
-    Args:
-      model: a `SentenceModel`.
-      inputs: the model's inputs, ids first.
 
     Returns:
       A dictionary. "gate/<name>" is <float32>[tokens, units]. "attention_entropy/<name>" is
       <float32>[heads, features] for an attention between tokens, and <float32>[batch, features]
       for an attention that compresses a sentence. "selected/<name>" is <float32>[tokens, 1], 1 for
-      selected tokens. DiSAN has the names "gate/forward", "attention_entropy/forward",
-      "attention_entropy/source2token" and so on; a pair has "gate/premise_forward" and so on.
+      selected tokens. DiSAN has the names "gate/forward", "attention_entropy/source2token" and so
+      on; a pair has "gate/premise_forward" and so on.
     """
     attended = model.attend(*inputs)
     prefixes = [f"{field}_" for field in model.fields] if len(model.fields) > 1 else [""]
@@ -192,9 +192,8 @@ def entropy(weights: tf.Tensor, axis: int) -> tf.Tensor:
 def hparams_summary(config) -> Summary:
     """Returns the summary of all options of a training's config as hyper-parameters.
 
-    Each has the name of its flag without "config.". TensorBoard itself finds the scores, and shows
-    the options in which trainings differ first; a description of the experiment would fix the
-    order.
+    TensorBoard itself finds the scores, and shows the options in which trainings differ first; a
+    description of the experiment would fix the order.
     """
     values = {name: _plain(value) for name, value in flatten(config.to_dict()).items()}
     digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode()).hexdigest()
@@ -204,3 +203,66 @@ def hparams_summary(config) -> Summary:
 def _plain(value):
     """Returns an option's value as one of the types that TensorBoard stores."""
     return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+class EventWriter:
+    """Writes a new event file into a folder; a failed write raises `tf.errors.OpError`.
+
+    The writers of `tf.summary` go on after a failed write, and lose whole events.
+    """
+
+    def __init__(self, directory: Path):
+        directory.mkdir(parents=True, exist_ok=True)
+        process = f"{platform.node()}.{os.getpid()}.{next(_NUMBERS)}.v2"
+        path = directory / EVENT_FILES.replace("*", f"{int(time.time()):010d}.{process}")
+        self._file = tf.io.TFRecordWriter(str(path))
+        self.write(0, file_version="brain.Event:2")
+
+    def write(self, step: int, **content) -> None:
+        """Writes an event, such as `summary` or `graph_def`, see TensorBoard's `event.proto`."""
+        event = Event(wall_time=time.time(), step=step, **content)
+        self._file.write(event.SerializeToString())
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def drop_later_events(directory: Path, last_step: int) -> None:
+    """Removes events after a step from the event files in a directory and its subfolders.
+
+    `last_step` is the step of the checkpoint from which the training resumes; 0 = there is none,
+    and all event files are removed.
+    """
+    for leftover in Path(directory).rglob(".rewritten-*"):  # from a killed process
+        leftover.unlink()
+    for path in sorted(Path(directory).rglob(EVENT_FILES)):
+        if not last_step:
+            path.unlink()
+            continue
+        size = path.stat().st_size
+        kept = [record for record in _records(path) if _step(record) <= last_step]
+        if sum(len(record) + _FRAME for record in kept) < size:
+            _rewrite(path, kept)
+
+
+def _records(path) -> Iterator[bytes]:
+    """Yields the events of a file, without an incomplete last one."""
+    try:
+        yield from tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
+    except tf.errors.DataLossError:
+        return
+
+
+def _step(record: bytes) -> int:
+    return Event.FromString(record).step
+
+
+def _rewrite(path, records):
+    temporary = path.with_name(f".rewritten-{path.name.rpartition('.')[2]}")
+    with tf.io.TFRecordWriter(str(temporary)) as writer:
+        for record in records:
+            writer.write(record)
+    sync_and_rename(temporary, path)

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.training.monitoring.event_files import EVENT_FILES
+from disan_tf.training.monitoring.tensorboard import EVENT_FILES
 
 # In names of values in which two runs of one command differ: times, and the machine's load.
 _TIMES = re.compile("seconds|minutes|examples_per|mtime|load_")

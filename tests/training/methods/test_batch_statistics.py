@@ -1,14 +1,16 @@
 """Averages of batch normalisation that are taken before a model is scored."""
 
+import contextlib
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from disan_tf.input_pipeline import make_dataset
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.methods.batch_statistics import make_averaging_step, take_averages
+from disan_tf.training.methods.batch_statistics import StatisticsUpdate
 from tests.support.corpora.pairs import make_feature_corpus
-from tests.support.runs.training import check_same, run_and_copy, run_trainer, tiny_config
+from tests.support.runs.training import run_trainer, tiny_config, with_few_operations
 
 STEPS = {"steps": 8, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
 BATCHES = 3
@@ -20,15 +22,12 @@ def corpus(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def runs(corpus, tmp_path_factory):
-    """A training, and what a kill before step 5 would have left."""
-    folder = tmp_path_factory.mktemp("runs")
-    return run_and_copy(lambda *where: run_trainer(_config(), corpus, *where), folder, step=5)
+def trainer(corpus, tmp_path_factory):
+    return run_trainer(_config(), corpus, tmp_path_factory.mktemp("run"))
 
 
 def _config(batches=BATCHES, moving_average=0.0):
-    config = tiny_config(name="drcn_snli", **STEPS)
-    config.encoder.layers = 2
+    config = with_few_operations(tiny_config(name="drcn_snli", **STEPS))
     config.train.update({"batch_size": 8, "batch_norm_batches": batches})
     config.train.moving_average = moving_average
     return config
@@ -41,9 +40,8 @@ def _averages(model):
 
 
 def test_the_best_model_has_the_averages_of_the_first_batches_and_was_scored_with_them(
-    runs, corpus
+    trainer, corpus
 ):
-    trainer, _ = runs
     bundle = load_bundle(trainer.workdir / "best")
     saved = _averages(bundle.model)
     score = bundle.info["scores"]["dev_accuracy"]
@@ -51,21 +49,14 @@ def test_the_best_model_has_the_averages_of_the_first_batches_and_was_scored_wit
     for norm in bundle.model.head.norms:
         norm.moving_mean.assign(norm.moving_mean + 1.0)  # taken anew, old ones do not matter
         norm.moving_variance.assign(3.0 * norm.moving_variance)
-    batches = make_dataset(trainer.train, trainer.plan.batches(0)[:BATCHES])
-    take_averages(make_averaging_step(bundle.model), batches, bundle.model.reads)
+    method = SimpleNamespace(averaged_weights=contextlib.nullcontext)
+    StatisticsUpdate(BATCHES, bundle.model, method, trainer.train, trainer.plan)()
     for average, expected in zip(_averages(bundle.model), saved):
         np.testing.assert_allclose(average, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.slow
-def test_a_training_that_goes_on_is_the_same(runs, corpus):
-    trainer, killed = runs
-    check_same(run_trainer(_config(), corpus, killed), trainer)
-
-
-@pytest.mark.slow
-def test_they_change_no_other_weight(runs, corpus, tmp_path):
-    trainer, _ = runs
+def test_they_change_no_other_weight(trainer, corpus, tmp_path):
     without = run_trainer(_config(batches=0), corpus, tmp_path)
     for weight, expected in zip(trainer.model.trainable_weights, without.model.trainable_weights):
         np.testing.assert_array_equal(weight, expected)
@@ -77,8 +68,8 @@ def test_they_change_no_other_weight(runs, corpus, tmp_path):
 def test_they_are_those_of_averaged_weights(corpus, tmp_path):
     trainer = run_trainer(_config(moving_average=0.5), corpus, tmp_path)
     bundle = load_bundle(tmp_path / "best")
-    batches = make_dataset(trainer.train, trainer.plan.batches(0)[:BATCHES])
     saved = _averages(bundle.model)
-    take_averages(make_averaging_step(bundle.model), batches, bundle.model.reads)
+    method = SimpleNamespace(averaged_weights=contextlib.nullcontext)
+    StatisticsUpdate(BATCHES, bundle.model, method, trainer.train, trainer.plan)()
     for average, expected in zip(_averages(bundle.model), saved):
         np.testing.assert_allclose(average, expected, rtol=1e-5, atol=1e-6)

@@ -38,13 +38,6 @@ def test_greedy_is_what_the_model_does_by_itself():
     np.testing.assert_array_equal(outputs, model(*IDS))
 
 
-def test_samples_differ_from_call_to_call():
-    config, model = _model(selection="sample")
-    step = final_evaluation_step(model, config.train, config.evaluate)
-    outputs = [step(*IDS, LABELS)[0].numpy() for _ in range(8)]
-    assert len({each.tobytes() for each in outputs}) > 1
-
-
 def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
     config, model = _model(selection="mean", samples=3)
     found, loss = final_evaluation_step(model, config.train, config.evaluate)(*IDS, LABELS)
@@ -77,9 +70,8 @@ def test_then_dev_is_scored_as_the_config_says_and_sampled_and_greedily():
     np.testing.assert_array_equal(outputs["greedy"][0], model(*IDS))
 
 
-@pytest.mark.parametrize("selection, other", [("sample", "greedy"), ("greedy", "sample")])
-def test_no_score_on_dev_is_computed_twice(selection, other):
-    method = method_of(*_model(selection=selection))
+def test_no_score_on_dev_is_computed_twice():
+    method = method_of(*_model(selection="sample"))
     method.pretrained.assign(20)
-    assert method.extra_evaluations.keys() == {other}
+    assert method.extra_evaluations.keys() == {"greedy"}
     assert method.evaluation_step not in method.extra_evaluations.values()

@@ -3,13 +3,11 @@
 import contextlib
 import math
 import resource
-from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from ml_collections import ConfigDict
 from tensorboard.plugins.hparams import plugin_data_pb2
 
 from configs.disan_sst import get_config
@@ -17,11 +15,10 @@ from disan_tf.common.errors import explain
 from disan_tf.models.factory import build_model
 from disan_tf.runs.work_directory import flatten
 from disan_tf.training.monitoring import tensorboard
-from disan_tf.training.monitoring.event_files import EventWriter
 from disan_tf.training.monitoring.tensorboard import (
+    EventWriter,
     TensorBoardLogger,
     attention_histograms,
-    entropy,
 )
 from disan_tf.training.steps import make_evaluation_step
 
@@ -145,16 +142,6 @@ def test_speed_leaves_out_evaluations(start, tmp_path, monkeypatch):
     assert speed == pytest.approx(2 * 15.5 / 8.0)
 
 
-def test_evaluation_scalars_have_the_step_of_the_logs(start, tmp_path):
-    running = start()
-    _evaluate(running, 3, loss=1.5, accuracy=0.25)
-    _evaluate(running, 6, loss=1.25, accuracy=0.75)
-    running.on_train_end()
-    found = _values(tmp_path / "dev")
-    assert [float(found["loss", step]) for step in (3, 6)] == [1.5, 1.25]
-    assert [float(found["accuracy", step]) for step in (3, 6)] == [0.25, 0.75]
-
-
 def test_a_watched_split_has_curves_of_its_own(start, config, tmp_path):
     config.evaluate.splits = ("test", "mismatched")
     running = start()
@@ -197,68 +184,6 @@ def test_entropy_of_even_attention_is_the_logarithm_of_its_dependents():
     np.testing.assert_allclose(found, np.transpose([sentences] * UNITS), atol=1e-6)
 
 
-class _EvenPairs(_EvenAttention):
-    """The probe as hypothesis, and alone with its last sentence as premise."""
-
-    fields = ("premise", "hypothesis")
-
-    def attend(self, premise, hypothesis):
-        tensors = super().attend(hypothesis)
-        last = {f"premise_{name}": tensor[2:] for name, tensor in tensors.items()}
-        return {**last, **{f"hypothesis_{name}": tensor for name, tensor in tensors.items()}}
-
-
-def test_both_sentences_of_pairs_are_measured_apart():
-    values = attention_histograms(_EvenPairs(), tf.constant(PROBE[2:]), tf.constant(PROBE))
-    alone = attention_histograms(_EvenAttention(), tf.constant(PROBE))
-    for name, expected in alone.items():
-        kind, part = name.split("/")
-        np.testing.assert_array_equal(values.pop(f"{kind}/hypothesis_{part}"), expected)
-    assert {name: value.shape[0] for name, value in values.items()} == {
-        "gate/premise_forward": 1,
-        "gate/premise_backward": 1,
-        "attention_entropy/premise_forward": 0,
-        "attention_entropy/premise_backward": 0,
-        "attention_entropy/premise_source2token": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    "options, expected",
-    [
-        ({"name": "additive", "units": 6}, {"attention"}),
-        ({"name": "source2token"}, {"source2token"}),
-        ({"name": "multi_head", "heads": 2, "units": 3}, {"attention", "source2token"}),
-        ({"name": "bi_lstm", "units": 6}, {"source2token"}),
-    ],
-)
-def test_every_attention_of_an_encoder_is_measured(options, expected):
-    config = get_config("tiny").unlock()
-    config.encoder = ConfigDict({"activation": "elu", **options})
-    values = attention_histograms(build_model(config, (6, 2), 5), tf.constant(PROBE))
-    assert set(values) == {f"attention_entropy/{name}" for name in expected}
-    for value in values.values():
-        assert value.shape.rank == 2
-        assert np.min(value) >= 0.0 and np.max(value) <= math.log(4) + 1e-6
-
-
-def test_gates_of_padding_are_left_out():
-    values = attention_histograms(_EvenAttention(), tf.constant(PROBE))
-    for direction in ("forward", "backward"):
-        np.testing.assert_array_equal(values[f"gate/{direction}"], np.full([7, UNITS], 0.25))
-        assert values[f"gate/{direction}"].dtype == tf.float32
-
-
-def test_entropy_of_a_sure_choice_is_0():
-    np.testing.assert_array_equal(entropy(tf.constant([[0.0, 1.0, 0.0]]), axis=1), [0.0])
-
-
-def test_probe_of_single_tokens_has_empty_histograms(model):
-    values = attention_histograms(model, tf.constant([[2], [3]]))
-    assert values["attention_entropy/forward"].shape == [0, 16]
-    assert np.isfinite(values["attention_entropy/source2token"]).all()
-
-
 def test_hparams_name_all_options(start, tmp_path, config):
     start().on_train_end()
     (session,) = _hparams(tmp_path)  # a description of the experiment would fix the columns
@@ -270,29 +195,6 @@ def test_hparams_name_all_options(start, tmp_path, config):
     assert found.keys() == options.keys() and found["evaluate.splits"] == str(())
     for name in ("train.dropout", "encoder.name", "data.lowercase", "seed", "data.vectors"):
         assert found[name] == options[name]
-
-
-def test_trial_is_named_by_the_whole_config(start, tmp_path, config):
-    start().on_train_end()
-    start(last_step=2).on_train_end()
-    with config.unlocked():
-        config.data.lowercase = False
-    start(last_step=2).on_train_end()
-    starts = [data for data in _hparams(tmp_path) if data.HasField("session_start_info")]
-    trials = Counter(data.session_start_info.group_name for data in starts)
-    assert sorted(trials.values()) == [1, 2]
-
-
-def test_resumed_training_adds_event_files(start, tmp_path):
-    for first in (0, 2):
-        running = start(last_step=first)
-        for batch in (first, first + 1):
-            _step(running, batch)
-        _evaluate(running, first + 2)
-        running.on_train_end()
-    assert len(list((tmp_path / "train").iterdir())) == 2
-    assert {step for tag, step in _values(tmp_path / "train") if tag == "loss"} == {2, 4}
-    assert {step for tag, step in _values(tmp_path / "dev") if tag == "loss"} == {2, 4}
 
 
 def test_steps_that_are_done_again_appear_once(start, tmp_path):
@@ -317,13 +219,6 @@ def test_steps_that_are_done_again_appear_once(start, tmp_path):
             if value.tag == "loss"
         ]
         assert losses == expected
-
-
-def test_what_a_killed_process_was_rewriting_is_removed(start, tmp_path):
-    (tmp_path / "dev").mkdir()
-    (tmp_path / "dev" / ".rewritten-v2").touch()
-    start(last_step=2).on_train_end()
-    assert not list(tmp_path.rglob(".rewritten-*"))
 
 
 @contextlib.contextmanager
@@ -356,26 +251,6 @@ def test_a_full_disk_stops_the_training(start, action, tmp_path):
     with _full_disk(), pytest.raises(tf.errors.OpError) as caught:
         action(running)
     assert str(tmp_path) in explain(caught.value)
-
-
-def test_a_training_from_the_beginning_leaves_nothing_of_one_before(start, tmp_path):
-    for _ in range(2):
-        running = start()
-        _step(running, 0)
-        _evaluate(running, 2)
-        running.on_train_end()
-    assert len(list((tmp_path / "dev").iterdir())) == 1
-
-
-def test_points_stand_at_checkpoints_too(start, config, tmp_path):
-    config.train.checkpoint_every = 3
-    running = start()
-    for batch, loss in enumerate([1, 3, 5, 7, 9, 11]):
-        _step(running, batch, loss)
-    running.on_train_end()
-    found = _values(tmp_path / "train")
-    losses = {step: float(found["loss", step]) for name, step in found if name == "loss"}
-    assert losses == {2: 2.0, 3: 5.0, 4: 7.0, 6: 10.0}
 
 
 def test_steps_before_a_stop_count_in_the_first_point_after_it(start, tmp_path):

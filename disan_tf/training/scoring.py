@@ -1,16 +1,45 @@
-"""Scores the splits during a training, and keeps the best model by its score on dev."""
+"""Runs a model over splits, scores them during a training, and keeps the best model by dev."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.input_pipeline import Split
+from disan_tf.input_pipeline import Split, evaluation_batches, make_dataset
 from disan_tf.metrics.classification import macro_f1
 from disan_tf.training.checkpoints import TrainingState
-from disan_tf.training.outputs import run_split
+
+
+class Outcome(NamedTuple):
+    """The outputs <float32>[examples, classes] on a split, in its order, and the mean loss."""
+
+    outputs: np.ndarray
+    loss: float
+
+
+def run_split(
+    evaluation_step,
+    split: Split,
+    inputs: Sequence[str],
+    batch_size: int,
+    advance: Callable[[int], object] = lambda count: None,
+) -> Outcome:
+    """Runs a step by `make_evaluation_step` over a split, in batches of similar length.
+
+    `inputs` are the names of the batch's tensors that the step takes before the label. `advance` is
+    called with the number of examples in each finished batch.
+    """
+    outputs, total = None, 0.0
+    for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
+        batch_outputs, loss = evaluation_step(*(batch[name] for name in inputs), batch["label"])
+        if outputs is None:
+            outputs = np.zeros([len(split), batch_outputs.shape[-1]], np.float32)
+        outputs[batch["index"]] = batch_outputs
+        total += float(loss) * len(batch["index"])
+        advance(len(batch["index"]))
+    return Outcome(outputs, total / len(split))
 
 
 class SplitScores:
@@ -21,22 +50,13 @@ class SplitScores:
       criterion: the score on dev that selects the model.
       model: the `SentenceModel`.
       method: the training method, which has the evaluation steps.
-      dev: the split.
-      watched: name -> split.
+      dev, watched: the split, and the other splits by name.
 
     Attributes:
       dev_outputs: outputs of the last evaluation, <float32>[examples, classes]; None before it.
     """
 
-    def __init__(
-        self,
-        batch_size: int,
-        criterion: str,
-        model,
-        method,
-        dev: Split,
-        watched: Mapping[str, Split],
-    ):
+    def __init__(self, batch_size: int, criterion: str, model, method, dev, watched: Mapping):
         self._model, self._method, self._dev, self._watched = model, method, dev, watched
         self.batch_size, self._criterion = batch_size, criterion
         self.dev_outputs: Optional[np.ndarray] = None
@@ -56,10 +76,8 @@ class SplitScores:
 
     def score_watched(self) -> dict:
         """Returns the scores of each watched split."""
-        return {
-            name: self._score(self._method.evaluation_step, split)[0]
-            for name, split in self._watched.items()
-        }
+        step = self._method.evaluation_step
+        return {name: self._score(step, split)[0] for name, split in self._watched.items()}
 
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
         outcome = run_split(evaluation_step, split, self._model.reads, self.batch_size)
@@ -80,13 +98,7 @@ class BestModel:
       state: holds the step and the score of the best evaluation.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        save: Callable,
-        criterion: str,
-        state: TrainingState,
-    ):
+    def __init__(self, folder: Path, save: Callable, criterion: str, state: TrainingState):
         self._folder, self._save, self._criterion, self._state = folder, save, criterion, state
 
     def check_exists(self) -> None:
@@ -101,10 +113,8 @@ class BestModel:
     def keep(self, step: int, scores: dict, may_choose: bool) -> None:
         """Writes the model if it is the best so far, then records its score.
 
-        Args:
-          step: the step of the evaluation.
-          scores: the scores on dev.
-          may_choose: whether dev may choose the model; if not, the early stop counts from `step`.
+        `may_choose` tells whether the scores on dev may choose the model; if not, the early stop
+        counts from `step`.
         """
         if not may_choose:
             self._state.best_step.assign(step)

@@ -9,8 +9,8 @@ from disan_tf.common.options import check_at_least, check_layers
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.devices import on_host
 from disan_tf.text.characters import sentence_markers
@@ -27,8 +27,7 @@ class BiLM(BaseLayer):
     each direction's layer reads the layer below.
 
     Sentences are independent of each other here. The official code carries each row's states on
-    from one batch to the next, so that the vectors depend on earlier batches. `advance` does the
-    same if it gets the states after the previous batch.
+    from one batch to the next; `advance` does so if it gets the states after the previous batch.
 
     Args:
       units: size of a direction's output, the official projection_dim.
@@ -48,10 +47,6 @@ class BiLM(BaseLayer):
 
     Returns:
       <float>[batch, length, 1 + layers, 2 * units]; exactly 0 on padding.
-
-    Raises:
-      ValueError: see `TokenEncoder` and `ProjectedLSTM`; layers below 1, or a filter that is wider
-        than a word.
     """
 
     reads_vectors = False

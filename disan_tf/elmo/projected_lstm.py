@@ -6,12 +6,11 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.keras_layer import UNCAST
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.recurrent import FORGET_BIAS
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.recurrence import scan_tokens
-from disan_tf.ops.xla import ensure_shape
+from disan_tf.ops.tracing import ensure_shape
 
 States = tuple[tf.Tensor, tf.Tensor]
 
@@ -30,7 +29,7 @@ class ProjectedLSTM(BaseLayer):
 
     Args:
       units: size of h.
-      cells: size of c.
+      cells: size of c; at least `units`.
       backward: whether the last token is read first.
       cell_clip, projection_clip: greatest absolute value of c and h; 0 clips nothing.
       dropout, l2, seed: see `BaseLayer`; nothing is dropped here, W and W_P are regularised.
@@ -44,9 +43,6 @@ class ProjectedLSTM(BaseLayer):
     Returns:
       h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token
       that is read.
-
-    Raises:
-      ValueError: fewer cells than units, or a clip below 0.
     """
 
     def __init__(
@@ -73,13 +69,9 @@ class ProjectedLSTM(BaseLayer):
         if self.cells > self.units:
             shapes["projection"] = [self.cells, self.units]
         for name, shape in shapes.items():
-            weight = self.add_weight(
-                name=name, shape=shape, initializer="glorot_uniform", regularizer=l2
-            )
-            setattr(self, name, weight)
-        self.bias = self.add_weight(
-            name="bias", shape=[4 * self.cells], initializer="zeros", **UNCAST
-        )
+            options = {"initializer": "glorot_uniform", "regularizer": l2}
+            setattr(self, name, self.add_weight(name=name, shape=shape, **options))
+        self.bias = self.add_uncast_weight("bias", [4 * self.cells], "zeros")
         super().build(input_shape)
 
     def call(self, x, mask, states: Optional[States] = None):

@@ -97,17 +97,15 @@ def _class_scores(predictions, labels, classes):
 
 
 def accuracy_by_length(correct: np.ndarray, lengths: np.ndarray) -> dict:
-    """Computes the accuracy in bins of sentence length, DiSAN Fig. 5.
+    """Computes bin of sentence length -> {"count", "accuracy"}, DiSAN Fig. 5.
 
     The figure's axis has no numbers in the text; its discussion names (5,12), (25,38) and
-    38 or more tokens. We take these as half-open: 1-4, 5-11, 12-24, 25-37, 38+.
+    38 or more tokens. We take these as half-open: 1-4, 5-11, 12-24, 25-37, 38+. The accuracy of a
+    bin without examples is None.
 
     Args:
       correct: <bool>[examples].
       lengths: <int>[examples], tokens of each sentence, or of the longer one of a pair; at least 1.
-
-    Returns:
-      Bin -> {"count", "accuracy"}; the accuracy of a bin without examples is None.
     """
     bins = np.digitize(lengths, list(LENGTH_BINS.values())) - 1
     return {name: _share(correct[bins == number]) for number, name in enumerate(LENGTH_BINS)}

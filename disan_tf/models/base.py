@@ -42,8 +42,7 @@ class SentenceModel(tf.keras.Model):
     """A model of an embedding, an encoder and a head; subclasses define the sentences they read.
 
     A subclass is called with <int32>[batch, length] ids (0 = padding) for each of its `fields`, in
-    their order, then with the embedding's `word_features` of each field, and with `training`. So
-    every model is called as
+    their order, then with the embedding's `word_features` of each field, and with `training`:
 
         outputs = model(*(batch[name] for name in model.reads), training=True)
 
@@ -54,10 +53,7 @@ class SentenceModel(tf.keras.Model):
         model.fit({"premise": ids, "hypothesis": other_ids}, labels)
 
     `fit` trains without the policy gradient of encoders with hard attention; `disan_tf.training`
-    has it.
-
-    A subclass also defines its losses and metrics, which are all that the training loop and the
-    evaluation use:
+    has it. A subclass also defines the losses and metrics that training and evaluation use:
 
         model.example_losses(outputs, labels) -> <float32>[batch], without weight decay
         model.batch_score(outputs, labels) -> <float32>[], which training reports beside the loss
@@ -117,8 +113,7 @@ class SentenceModel(tf.keras.Model):
     def signatures(self) -> dict[str, list[tf.TensorSpec]]:
         """Returns the methods that a served model offers: name -> `served_specs` of the inputs.
 
-        They are "call", for predictions, "attend", and "encode" if the encoder makes vectors of
-        single sentences.
+        "encode" is among them if the encoder makes vectors of single sentences.
         """
         specs = served_specs(self.input_specs())
         return {"call": specs, "attend": specs}
@@ -137,7 +132,7 @@ class SentenceModel(tf.keras.Model):
         return self.batch_loss(outputs, labels)
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
-        """Configures `fit`; without `loss` with the task's loss and metrics."""
+        """Configures `fit`; without `loss` with the loss and metrics of the task."""
         if loss is None:
             loss = self.keras_loss()
             metrics = self.keras_metrics if metrics is None else metrics
@@ -172,15 +167,11 @@ class SentenceModel(tf.keras.Model):
         return self.encoder.encode(x, tf.not_equal(ids, 0), selections, training)
 
     def select(self, *inputs, how: str, training=None) -> list:
-        """Selects the tokens of each field for `call`, by an encoder with hard attention.
+        """Returns the `Selections` of each field for `call`, by an encoder with hard attention.
 
         Args:
-          inputs: the inputs of a call.
+          inputs, training: see `call`.
           how: "all", "sample" or "greedy".
-          training: whether dropout acts.
-
-        Returns:
-          A `disan_tf.layers.hard_attention.sampler.Selections` for each field.
         """
         embedded = self.embed(*inputs, training=training)
         return [self.encoder.select(x, mask, how, training) for x, mask in embedded]
@@ -251,8 +242,7 @@ def _in_order(inputs, specs) -> list[tf.Tensor]:
 def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
     """Gives inputs, see `input_specs`, the names that they have in a served model.
 
-    Sentence models have `ids` and the names of word features, pair models `<field>_ids` and
-    `<field>_<feature>`.
+    They are `ids` and the word features of one sentence, or `<field>_ids` and `<field>_<feature>`.
     """
     (single,) = SENTENCE
     if specs[0].name == single:

@@ -1,4 +1,8 @@
-"""The embeddings of `config.embedding`, with their properties."""
+"""The embeddings of `config.embedding`, with their properties.
+
+A function makes each embedding from `Sources` and the shared arguments ("l2", "dtype", "seed",
+"name"). Its keyword arguments are the values of `config.embedding`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -36,12 +40,7 @@ ANY_SOURCES = Sources((1, 0), {"units": 1, "cells": 1, "filters": [(1, 1)]})
 
 
 def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
-    """Makes an embedding of word vectors.
-
-    Args:
-      sources, shared: see `EmbeddingKind.make`.
-      dim, trainable: see `WordEmbedding`.
-    """
+    """Makes a `WordEmbedding`, which has `dim` and `trainable`."""
     given = {name: shared[name] for name in ("dtype", "name")}
     return WordEmbedding(*sources.words, dim, trainable=trainable, **given)
 
@@ -57,13 +56,7 @@ def characters(
     character_width: int = 5,
     trainable: bool = True,
 ) -> Embedding:
-    """Makes DRCN's word embedding: the vector twice, the characters, the exact-match flag.
-
-    Args:
-      sources, shared: see `EmbeddingKind.make`.
-      dim, word_length, character_dim, character_units, character_width, trainable: see
-        `WordCharacterEmbedding`.
-    """
+    """Makes DRCN's `WordCharacterEmbedding`, which has all the keyword arguments."""
     return WordCharacterEmbedding(
         *sources.words,
         dim,
@@ -93,7 +86,7 @@ def elmo(
     """Makes an embedding of a biLM's mixed layers.
 
     Args:
-      sources, shared: see `EmbeddingKind.make`.
+      sources, shared: see above.
       bilm: the name of the biLM's files, which are read before a model is made.
       dim: the size of the word vectors.
       cached: whether the layers are computed once, before training, or in every step.
@@ -119,25 +112,13 @@ def elmo(
             "cached then: set --config.embedding.cached=False."
         )
     sizes = dict(zip(("trainable_words", "fixed_words"), sources.words), dim=dim)
-    return ElmoEmbedding(
-        sources.bilm,
-        sources.cached,
-        trainable_bilm,
-        normalize,
-        mix_l2,
-        sizes if words else None,
-        dropout=dropout,
-        **shared,
-    )
+    options = {"trainable_bilm": trainable_bilm, "normalize": normalize, "mix_l2": mix_l2}
+    options.update(words=sizes if words else None, dropout=dropout)
+    return ElmoEmbedding(sources.bilm, sources.cached, **options, **shared)
 
 
 def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:
-    """Makes an embedding of the words' bytes, which a language model's encoder reads.
-
-    Args:
-      sources, shared: see `EmbeddingKind.make`.
-      word_length: see `WordBytes`.
-    """
+    """Makes `WordBytes`, which a language model's encoder reads."""
     return WordBytes(word_length, dtype=shared["dtype"], name=shared["name"])
 
 
@@ -160,8 +141,7 @@ class EmbeddingKind:
     """The properties of an embedding with a given `config.embedding.name`.
 
     Attributes:
-      make: makes the layer from `Sources` and shared arguments ("l2", "dtype", "seed", "name"); its
-        keyword arguments are the other values of `config.embedding`.
+      make: the function above.
       look_up: makes the look-up for raw text from a bundle's folder, `config.embedding`, a biLM's
         arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
       files: the files of a prepared corpus that a bundle needs besides the vocabulary.

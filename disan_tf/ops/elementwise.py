@@ -19,11 +19,7 @@ _ACTIVATIONS = {
 
 
 class LeakyReLU(NamedTuple):
-    """The activation x where x > 0, else slope * x.
-
-    Attributes:
-      slope: above 0.
-    """
+    """The activation x where x > 0, else slope * x, with a slope above 0."""
 
     slope: float
 

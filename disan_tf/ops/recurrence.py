@@ -28,15 +28,12 @@ def recurrence(
 
     Args:
       product: <float>[batch, length, gates * units], W x of every token, or <float>[rows, gates *
-        units] of the `real_tokens`.
+        units] of the `real_tokens`; the result <float>[batch, length, units] has its dtype.
       bias: <float32>[gates * units].
       mask: <bool>[batch, length].
       kernel: <float32>[units, gates * units].
       cell: "lstm" (4 gates) or "rnn" (1).
       backward: whether the last token is read first.
-
-    Returns:
-      <float>[batch, length, units], the dtype of `product`.
 
     Raises:
       InvalidArgumentError: a wrong shape; the message names the argument.

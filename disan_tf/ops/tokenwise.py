@@ -95,13 +95,8 @@ def _sums(side, heads, dependents, real, values, scale):
         return j + 1, contexts.write(j, context), denominators.write(j, denominator)
 
     arrays = [tf.TensorArray(tf.float32, size=steps) for _ in range(2)]
-    _, *arrays = tf.while_loop(
-        lambda j, *_: j < steps,
-        body,
-        (0, *arrays),
-        parallel_iterations=1,
-        maximum_iterations=steps,
-    )
+    options = {"parallel_iterations": 1, "maximum_iterations": steps}
+    _, *arrays = tf.while_loop(lambda j, *_: j < steps, body, (0, *arrays), **options)
     return [array.stack()[:length] for array in arrays]
 
 

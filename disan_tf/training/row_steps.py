@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.ops.xla import is_jit_compiled
+from disan_tf.ops.tracing import is_jit_compiled
 
 
 class RowSteps:

@@ -62,7 +62,7 @@ def make_evaluation_step(
     Args:
       model: a `SentenceModel`.
       how: the way hard attention selects tokens, see
-        `disan_tf.layers.hard_attention.sampler.Sampler.select`; None = the encoder's own way.
+        `disan_tf.layers.hard_attention.samplers.Sampler.select`; None = the encoder's own way.
       samples: the number of selections; if above 1, the outputs are the logarithms of the mean
         probabilities.
       compiler: compiles the step; None = TensorFlow does.

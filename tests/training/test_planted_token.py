@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.sampler import merge_selections
+from disan_tf.layers.hard_attention.samplers import merge_selections
 from disan_tf.training.methods.policy_steps import policy_loss, product_reward
 from disan_tf.training.optimizers import adadelta
 

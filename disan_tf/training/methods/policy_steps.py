@@ -52,7 +52,7 @@ def make_policy_step(
       optimizers: the optimizers of the trained weights: SOFT, POLICY or both. SOFT's weights have
         the gradient of the loss (ReSAN Eq. 16), POLICY's weights the policy gradient (Eq. 20);
         both include their own weight decay. Both come from one forward pass.
-      how: the selection, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
+      how: the selection, see `disan_tf.layers.hard_attention.samplers.Sampler.select`.
       reward: a function of (losses <float32>[batch], `Selections`) -> <float32>[batch].
       baseline: the baseline of the rewards.
       clip_norm: limits each optimizer's gradients, see `apply_gradients`.
@@ -126,7 +126,7 @@ def product_reward(losses, selections, penalty: float) -> tf.Tensor:
 
     Args:
       losses: the examples' losses, without weight decay, <float32>[batch].
-      selections: `disan_tf.layers.hard_attention.sampler.Selections` for one sentence of each
+      selections: `disan_tf.layers.hard_attention.samplers.Selections` for one sentence of each
         example.
       penalty: lambda of Eq. 17.
 

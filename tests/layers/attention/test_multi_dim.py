@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from disan_tf.layers import MultiDimAttention, Source2Token
 from tests.support.layers.small import DIM, MASK, QUERY, QUERY_DIM, X, randomised
@@ -43,27 +42,6 @@ def test_weights_sum_to_one_over_the_real_tokens_of_each_feature(queried):
     assert not weights[~MASK].any()
     np.testing.assert_allclose(weights.sum(axis=1)[:3], np.ones([3, DIM]), rtol=1e-6)
     assert np.ptp(weights[0, 0]) > 0.01  # each feature has weights of its own
-
-
-def test_without_a_query_it_is_source2token():
-    attention = randomised(MultiDimAttention(query_dim=QUERY_DIM))
-    plain = randomised(Source2Token())
-    for ours, theirs in (
-        (plain.token_map, attention.token_map),
-        (plain.score_map, attention.score_map),
-    ):
-        ours.set_weights(theirs.get_weights())
-    expected = plain(X, mask=MASK)
-    actual = attention(X, tf.zeros_like(QUERY), mask=MASK)
-    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
-
-
-def test_the_bias_of_the_scores_is_invisible_to_the_softmax():
-    layer = randomised(Source2Token())
-    with tf.GradientTape() as tape:
-        total = tf.reduce_sum(tf.square(layer(X, mask=MASK)))
-    gradient = tape.gradient(total, layer.score_map.dense.bias)
-    np.testing.assert_allclose(gradient, np.zeros(DIM), atol=1e-5)
 
 
 def test_the_papers_source2token_of_600_has_721200_parameters():

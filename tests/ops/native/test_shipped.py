@@ -2,7 +2,6 @@
 
 import json
 import os
-import runpy
 import shutil
 import subprocess
 import sys
@@ -96,21 +95,14 @@ def test_the_highest_level_of_the_processor_is_taken(folder, processor):
     assert shipped.library() == folder / _name("x86-64-v3")
 
 
-@pytest.mark.parametrize("missing", ["avx512bw", "avx512vl"])
-def test_a_level_needs_all_its_flags(folder, processor, missing):
-    processor(V4.replace(missing, ""))
+def test_a_level_needs_all_its_flags(folder, processor):
+    processor(V4.replace("avx512vl", ""))
     assert shipped.library() == folder / _name("x86-64-v3")
 
 
 def test_a_processor_below_all_levels_has_none(folder, processor):
     processor(V3.replace("fma", ""))
     with pytest.raises(shipped.NoLibraryError, match="of level x86-64-v4 or x86-64-v3"):
-        shipped.library()
-
-
-def test_another_architecture_has_none(folder, processor):
-    processor("asimd", machine="aarch64", name="Features")
-    with pytest.raises(shipped.NoLibraryError, match="need a processor of level"):
         shipped.library()
 
 
@@ -172,21 +164,16 @@ def test_a_changed_library_is_refused(folder):
         shipped.library()
 
 
-def test_a_missing_library_is_refused(folder):
-    (folder / _name("x86-64-v4")).unlink()
-    with pytest.raises(build.BuildError, match="x86-64-v4.so"):
-        shipped.library()
-
-
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"sources": "", "libraries": {"a": 1}}'])
+@pytest.mark.parametrize("content", ["{", '{"sources": "", "libraries": {"a": 1}}'])
 def test_a_damaged_manifest_is_refused(folder, content):
     (folder / "manifest.json").write_text(content, encoding="utf-8")
     with pytest.raises(build.BuildError, match="manifest.json.*reinstall disan_tf"):
         shipped.library()
 
 
-@pytest.mark.parametrize("name", ["", "manifest.json", _name("x86-64-v4")])
-@pytest.mark.parametrize("mode", [0o020, 0o002])
+@pytest.mark.parametrize(
+    "name, mode", [("", 0o020), ("manifest.json", 0o002), (_name("x86-64-v4"), 0o020)]
+)
 def test_what_others_can_write_is_refused(folder, name, mode):
     path = folder / name
     path.chmod(path.stat().st_mode | mode)
@@ -237,14 +224,6 @@ def test_a_refused_library_is_one_warning_and_another_is_compiled(folder, compil
         assert runtime.is_used() and runtime.is_used()
     ((template, *arguments),) = (call.args for call in warning.call_args_list)
     assert "x86-64-v4.so changed since the wheel was built" in template % tuple(arguments)
-    assert runtime.library()[1:] == ("compiled", LIBRARY)
-
-
-@needs_native
-def test_a_library_that_cannot_be_loaded_is_one_warning_and_another_is_compiled(folder, compiled):
-    with mock.patch("absl.logging.warning") as warning:
-        assert runtime.is_used() and runtime.is_used()
-    warning.assert_called_once()
     assert runtime.library()[1:] == ("compiled", LIBRARY)
 
 
@@ -313,12 +292,3 @@ def test_without_a_compiler_and_a_cache_a_library_that_fits_runs(tmp_path, monke
     expected = directional_attention(*inputs, tf.ones([2, 40], tf.bool), direction="forward")
     assert outcome.stdout.split() == ["shipped", expected.numpy().tobytes().hex()], outcome.stderr
     assert not (tmp_path / "empty").exists()
-
-
-@pytest.mark.parametrize("origin", ["shipped", "compiled"])
-def test_the_command_prints_the_origin_of_the_library(origin, capsys, monkeypatch):
-    library = runtime.Library(None, origin, Path("a.so"))
-    monkeypatch.setattr(runtime, "unavailable", lambda: "")
-    monkeypatch.setattr(runtime, "library", lambda: library)
-    runpy.run_module("disan_tf.ops.native", run_name="__main__")
-    assert capsys.readouterr().out == f"native operations, {origin}: a.so\n"

@@ -1,5 +1,7 @@
 """The attention catalogue against its equations in NumPy."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from disan_tf.layers import (
     MultiHeadSelfAttention,
     SelfAlignment,
     VanillaAttention,
+    positional_encoding,
 )
 from tests.support.layers.small import DIM, MASK, QUERY, QUERY_DIM, X, randomised
 
@@ -123,3 +126,18 @@ def test_the_vector_of_additive_scores_does_not_decay(layer, decayed):
 def test_the_matrices_of_the_heads_decay_together():
     layer = randomised(MultiHeadSelfAttention(heads=2, units=3, l2=2.0))
     np.testing.assert_allclose(layer.losses, [np.sum(np.square(layer.kernel))], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dim", [6, 7])
+def test_features_are_sines_and_cosines_in_pairs(dim):
+    encoding = positional_encoding(9, dim).numpy()
+    assert encoding.shape == (9, dim)
+    for position in range(9):
+        for feature in range(dim):
+            wave = math.cos if feature % 2 else math.sin
+            angle = position / 10000 ** (2 * (feature // 2) / dim)
+            assert encoding[position, feature] == pytest.approx(wave(angle), abs=1e-6)
+
+
+def test_the_first_position_is_zeros_and_ones():
+    assert positional_encoding(1, 4).numpy().tolist() == [[0, 1, 0, 1]]

@@ -137,10 +137,9 @@ class BiLM(BaseLayer):
         return tf.where(mask[:, :, None, None], inner, tf.zeros([], inner.dtype)), after
 
     def encode_tokens(self, characters, mask) -> tuple[tf.Tensor, tf.Tensor]:
-        """Computes the vectors of words and markers, <float>[batch, length + 2, units].
+        """Computes vectors of words and markers, <float>[batch, length + 2, units], and their mask.
 
-        Returns:
-          The vectors, arbitrary on padding, and their mask <bool>[batch, length + 2].
+        The vectors are arbitrary on padding.
         """
         begin, end = sentence_markers(self.word_length)
         with on_host():
@@ -156,9 +155,7 @@ class BiLM(BaseLayer):
     def read(self, x, mask, states=None, training=None) -> tuple[tf.Tensor, list[States]]:
         """Returns all layers, <float>[batch, length, 1 + layers, 2 * units], and the states.
 
-        Args:
-          x: word vectors, <float>[batch, length, units].
-          mask, states, training: see `advance`; `mask` is the mask of x.
+        x are word vectors, <float>[batch, length, units], and `mask` is theirs; see `advance`.
         """
         both, after = [], []
         for direction, stack in enumerate((self.forward, self.backward)):

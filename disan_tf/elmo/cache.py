@@ -39,19 +39,12 @@ FLUSH_SECONDS = 30  # between two updates of progress.json
 
 
 class Sentences(NamedTuple):
-    """The distinct sentences of a corpus.
+    """The distinct sentences of a corpus; `numbers` and `shifts` are by (split, field)."""
 
-    Attributes:
-      rows: for each sentence <int32>[tokens], rows of `spellings`.
-      starts: <int64>[sentences + 1], first row of each sentence in `layers.npy`.
-      numbers: by (split, field), <int64>[examples], the sentence of each example.
-      shifts: by (split, field), <int64>[examples], number of sentence tokens before the example.
-    """
-
-    rows: list[np.ndarray]
-    starts: np.ndarray
-    numbers: dict[tuple[str, str], np.ndarray]
-    shifts: dict[tuple[str, str], np.ndarray]
+    rows: list[np.ndarray]  # for each sentence <int32>[tokens], rows of `spellings`
+    starts: np.ndarray  # <int64>[sentences + 1], first row of each sentence in `layers.npy`
+    numbers: dict[tuple[str, str], np.ndarray]  # <int64>[examples], the sentence of each example
+    shifts: dict[tuple[str, str], np.ndarray]  # <int64>[examples], sentence tokens before it
 
 
 def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> LayerFiles:

@@ -125,8 +125,7 @@ def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -
 
     Args:
       options_path: see `read_options`.
-      weights_path: an HDF5 file. It may have further tensors of the official training, such as the
-        softmax.
+      weights_path: an HDF5 file, perhaps with further tensors of the official training.
       dtype: the Keras dtype policy.
 
     Raises:
@@ -140,15 +139,9 @@ def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -
 
 
 def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its options") -> None:
-    """Assigns the tensors of a file; assigns none if one is missing or does not fit.
+    """Assigns the tensors of a file to a built biLM; none if one is missing or does not fit.
 
-    Args:
-      bilm: a built biLM.
-      path: see `load_bilm`.
-      options_path: name for the source of the shapes in error messages.
-
-    Raises:
-      UserError: see `load_bilm`.
+    `options_path` names the source of the shapes in error messages; for errors see `load_bilm`.
     """
     path = Path(path)
     if not path.is_file():

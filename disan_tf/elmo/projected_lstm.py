@@ -35,14 +35,12 @@ class ProjectedLSTM(BaseLayer):
       dropout, l2, seed: see `BaseLayer`; nothing is dropped here, W and W_P are regularised.
 
     Call arguments:
-      x: <float>[batch, length, dim]; length is at least 1.
-      mask: <bool>[batch, length], True = real token.
+      x, mask: see `BaseLayer`; length is at least 1.
       states: c <float32>[batch, cells] and h <float32>[batch, units] before the first token that is
         read; None = zeros.
 
     Returns:
-      h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token
-      that is read.
+      h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token.
     """
 
     def __init__(

@@ -117,9 +117,8 @@ class MultiHeadEncoder(SentenceEncoder):
     def attend(self, x, mask=None):
         """Computes the attention weights without dropout.
 
-        Returns:
-          "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
-          <float32>[batch, length, heads * units].
+        They are "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
+        <float32>[batch, length, heads * units].
         """
         mask = token_mask(x, mask)
         x = _with_positions(x, mask)

@@ -149,9 +149,8 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
     def attend(self, x, mask=None):
         """Finds the tokens that the sentence vector comes from, without dropout.
 
-        Returns:
-          For "self_attention" the result of `StaticSelfAttention.attend`; for "last", "ends"
-          <float32>[batch, length, 2], 1 at the last token and at the first.
+        For "self_attention" see `StaticSelfAttention.attend`; for "last" they are "ends"
+        <float32>[batch, length, 2], 1 at the last token and at the first.
         """
         mask = token_mask(x, mask)
         if self.pooling == "self_attention":

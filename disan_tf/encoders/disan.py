@@ -34,10 +34,6 @@ class DiSAN(SentenceEncoder):
 
     Returns:
       s, the sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> DiSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
     """
 
     def __init__(self, units: Optional[int] = None, directions=("forward", "backward"), **kwargs):

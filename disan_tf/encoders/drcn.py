@@ -157,9 +157,8 @@ class DRCN(PairEncoder):
     def attend_pair(self, first, second, first_mask, second_mask):
         """Computes the co-attention weights between the words of both sentences.
 
-        Returns:
-          For each sentence "<function>_<layer>" <float32>[batch, own length, other length, 1];
-          layers count from 1. The weights of a word sum to 1 over the other sentence.
+        For each sentence they are "<function>_<layer>" <float32>[batch, own length, other length,
+        1], with layers from 1, and sum to 1 over the other sentence.
         """
         pair, attended = _Pair(first_mask, second_mask), [{}, {}]
         x = pair.words(first, second)
@@ -236,12 +235,7 @@ def _real_rows(x, mask):
 def _maximum(x, mask):
     """Computes the maximum over each sentence's real tokens, per feature; 0 without tokens.
 
-    Args:
-      x: <float>[rows, dim], see `real_tokens`.
-      mask: <bool>[batch, length].
-
-    Returns:
-      <float>[batch, dim].
+    x is <float>[rows, dim], see `real_tokens`; the result is <float>[batch, dim].
     """
     if is_compiled():
         x = tf.reshape(x, tf.concat([tf.shape(mask), [x.shape[-1]]], axis=0))

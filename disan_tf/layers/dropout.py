@@ -51,15 +51,10 @@ def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
 
 
 class Positions(NamedTuple):
-    """The rows of a global tensor that a replica's tensor <float>[..., dim] holds.
+    """The rows of a global tensor <float>[count, dim] that a replica's <float>[..., dim] holds."""
 
-    Attributes:
-      rows: <int32>[...], indices of the rows in the global tensor, read as <float>[count, dim].
-      count: <int32>[], number of rows in the global tensor.
-    """
-
-    rows: tf.Tensor
-    count: tf.Tensor
+    rows: tf.Tensor  # <int32>[...], indices of the rows in the global tensor
+    count: tf.Tensor  # <int32>[]
 
 
 @serializable

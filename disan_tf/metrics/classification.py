@@ -26,13 +26,8 @@ def expected_calibration_error(
 ) -> float:
     """Computes the mean gap between confidence and accuracy (Guo et al. 2017, Eq. 3).
 
-    Args:
-      probabilities: <float>[examples, classes].
-      labels: <int>[examples].
-      bins: the number of equal intervals of the confidence, the highest probability.
-
-    Returns:
-      The absolute gaps of the bins, weighted by their numbers of examples.
+    The absolute gaps of `bins` equal intervals of the confidence, the highest of the probabilities
+    <float>[examples, classes], are weighted by their numbers of examples.
     """
     confidence = probabilities.max(axis=1)
     gaps = (probabilities.argmax(axis=1) == labels) - confidence

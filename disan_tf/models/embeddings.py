@@ -22,17 +22,11 @@ PHRASES = ("own", "cut")
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of a model's words.
+    """The sources of a model's words."""
 
-    Attributes:
-      words: number of (trainable, fixed) words.
-      bilm: the arguments of the `BiLM` that feeds the model; None without one.
-      cached: whether batches hold the biLM's layers in place of characters.
-    """
-
-    words: tuple[int, int]
-    bilm: Optional[dict] = None
-    cached: bool = False
+    words: tuple[int, int]  # number of (trainable, fixed) words
+    bilm: Optional[dict] = None  # the arguments of the `BiLM` that feeds the model, if any
+    cached: bool = False  # whether batches hold the biLM's layers in place of characters
 
 
 # For embeddings that are only checked or compared, before a corpus or a biLM is read.
@@ -123,47 +117,31 @@ def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embe
 
 
 class Prepared(NamedTuple):
-    """Arrays that a prepared corpus must have for an embedding.
+    """Arrays that a prepared corpus must have for an embedding."""
 
-    Attributes:
-      name: the `PreparedCorpus` attribute, which is empty without the arrays.
-      lack: a clause on a corpus without the arrays, for an error.
-      flag: the flag that prepares the arrays.
-    """
-
-    name: str
-    lack: str
-    flag: str
+    name: str  # the `PreparedCorpus` attribute, which is empty without the arrays
+    lack: str  # a clause on a corpus without the arrays, for an error
+    flag: str  # the flag that prepares the arrays
 
 
 @dataclass(frozen=True)
 class EmbeddingKind:
     """The properties of an embedding with a given `config.embedding.name`.
 
-    Attributes:
-      make: the function above.
-      look_up: makes the look-up for raw text from a bundle's folder, `config.embedding`, a biLM's
-        arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
-      files: the files of a prepared corpus that a bundle needs besides the vocabulary.
-      equal: option -> option of `config.data` that must have the same value.
-      required: option of `config.data` that must be set -> the reason, a clause.
-      prepared: the arrays it needs; None for ids alone.
-      reads_bilm: whether a biLM feeds it.
-      counts_words: whether it needs the word frequencies.
-      beyond_ids: a clause on why a text needs more than ids; "" if ids suffice.
-      distributes: whether several replicas can train it.
+    `look_up` makes the look-up for raw text from a bundle's folder, `config.embedding`, a biLM's
+    arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
     """
 
-    make: Callable[..., Embedding]
+    make: Callable[..., Embedding]  # the function above
     look_up: Optional[Callable[..., TextToIds]] = None
-    files: tuple[str, ...] = ()
-    equal: Mapping[str, str] = field(default_factory=dict)
-    required: Mapping[str, str] = field(default_factory=dict)
-    prepared: Optional[Prepared] = None
-    reads_bilm: bool = False
-    counts_words: bool = False
-    beyond_ids: str = ""
-    distributes: bool = True
+    files: tuple[str, ...] = ()  # of a prepared corpus that a bundle needs besides the vocabulary
+    equal: Mapping[str, str] = field(default_factory=dict)  # to options of `config.data`
+    required: Mapping[str, str] = field(default_factory=dict)  # options of `config.data` -> reason
+    prepared: Optional[Prepared] = None  # the arrays it needs; None for ids alone
+    reads_bilm: bool = False  # whether a biLM feeds it
+    counts_words: bool = False  # whether it needs the word frequencies
+    beyond_ids: str = ""  # a clause on why a text needs more than ids
+    distributes: bool = True  # whether several replicas can train it
 
 
 def _look_up_ids(folder: Path, options, bilm, *arguments) -> TextToIds:

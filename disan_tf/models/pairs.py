@@ -22,14 +22,12 @@ class SentencePairModel(SentenceModel):
     time, each dropout site draws a mask for the first sentence, then another for the second.
 
     Args:
-      embedding, head: see `SentenceModel`.
-      encoder: a `PairEncoder`.
+      embedding, encoder, head: see `SentenceModel`; the encoder is a `PairEncoder`.
 
     Call arguments:
       inputs: the ids <int32>[batch, length] of the first sentence and of the second, 0 = padding;
         then the word features of both, feature by feature. The lengths may differ.
-      selections: one for each, see `SentenceModel.select`; None leaves the choice to the encoder.
-      training: whether dropout acts.
+      selections, training: see `SentenceClassifier`, with selections for each sentence.
 
     Returns:
       The head's outputs, <float32>[batch, classes].

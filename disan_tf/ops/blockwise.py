@@ -9,11 +9,13 @@ For a GPU, XLA joins a block's operations in a few kernels; pairs that fit into 
 no loop.
 """
 
+import functools
+
 import tensorflow as tf
 
 from disan_tf.ops.devices import GPU_BLOCK_NUMBERS, block_numbers, is_on_gpu
 from disan_tf.ops.direction_mask import admissible_pairs, positional_mask, selected_rows
-from disan_tf.ops.tracing import is_compiled, is_jit_compiled
+from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled
 
 # Numbers in one tensor of a block on a CPU. They fit into the caches, and hide the cost of starting
 # an operation (measured: 1 << 18 to 1 << 22 differ by a fifth).
@@ -22,19 +24,33 @@ BLOCK_NUMBERS = 1 << 21
 
 def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """Computes DiSAN Eq. 15 and 11 in blocks; for the arguments see `directional_attention`."""
+    options = {"mask": mask, "direction": direction, "scale": scale}
+    passes = (functools.partial(each, **options) for each in (lean_forward, lean_backward))
     inputs = selected_rows(head, dependent, value, mask, head_mask)
+    return attend_with_gradient(*passes, inputs, head_mask, value)
+
+
+def attend_with_gradient(forward, backward, inputs, head_mask, value):
+    """Computes the context <float>[batch, length, dim], as `value`, with a gradient of its own.
+
+    Args:
+      forward: inputs -> the context s_j and the softmax denominator.
+      backward: (upstream, *inputs, context, denominator) -> the inputs' gradients.
+      inputs: the `selected_rows`.
+      head_mask: <bool>[batch, length], or None.
+      value: a tensor with the shape and dtype of the result.
+    """
 
     @tf.custom_gradient
-    def attend(head, dependent, value):
-        context, denominator = lean_forward(head, dependent, value, mask, direction, scale)
+    def attend(*inputs):
+        context, denominator = forward(*inputs)
 
         def gradient(upstream):
-            saved = (head, dependent, value, context, denominator)
-            return lean_backward(upstream, *saved, mask, direction, scale)
+            return backward(upstream, *inputs, context, denominator)
 
         return context, gradient
 
-    context = attend(*inputs)
+    context = ensure_shape(attend(*inputs), value.shape)
     if head_mask is not None:
         context = tf.where(head_mask[:, :, None], context, 0.0)
     return tf.cast(context, value.dtype)

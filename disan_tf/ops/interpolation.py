@@ -19,9 +19,8 @@ first factor of (1) in L_r,
   N_j = sum_r L_r(a_j) sum_(i<j) K_r(b_i) v_i,   D_j = sum_r L_r(a_j) sum_(i<j) K_r(b_i)     (2)
 
 and s_j = N_j / D_j. Blocks of tokens pass the running sums on; memory is O(batch * length * dim).
-Within a block the sums are products with a triangle of ones. They have the errors of TF32 if a GPU
-multiplies float32 as TF32; `tf.config.experimental.enable_tensor_float_32_execution(False)` ends
-this.
+Within a block the sums are products with a triangle of ones, with the errors of TF32 on a GPU
+unless `tf.config.experimental.enable_tensor_float_32_execution(False)` is called.
 """
 
 import functools
@@ -155,13 +154,9 @@ def interpolate(kernel, head, dependent, value, mask, direction):
 def _scan(compute, rank, arrays, reverse):
     """Calls `compute` for blocks of tokens, with running sums over earlier or later tokens.
 
-    Args:
-      compute: (before, *blocks of the arrays) -> two results <float32>[batch, size, dim], where
-        before(columns) replaces two tensors <float32>[batch, size, rank, dim] by running sums over
-        all earlier tokens, or over all later tokens with `reverse`.
-
-    Returns:
-      Both results, <float32>[batch, length, dim].
+    `compute` gets (before, *blocks of the arrays) and returns two <float32>[batch, size, dim]; they
+    are joined to [batch, length, dim]. before(columns) replaces two tensors <float32>[batch, size,
+    rank, dim] by running sums over all earlier tokens, or over all later tokens with `reverse`.
     """
     batch, length, dim = tf.unstack(tf.shape(arrays[0]))
     size = tf.clip_by_value(BLOCK_NUMBERS // tf.maximum(batch * rank * dim, 1), 1, length)

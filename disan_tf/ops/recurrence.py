@@ -53,13 +53,10 @@ def scan_tokens(advance: Callable, tokens: tuple, first: tuple, backward: bool) 
 
     Args:
       advance: (states before the token, the token's tensors) -> states after it.
-      tokens: tensors <...>[length, ...].
+      tokens: tensors [length, ...], as the result: the states after each token, in their order.
       first: states before the first token that is read.
       backward: whether the last token is read first. `tf.scan` would count down, and converters to
         ONNX read such a loop wrongly.
-
-    Returns:
-      The states after each token, [length, ...], in the order of the tokens.
     """
     if not backward:
         return tf.scan(advance, tokens, first)

@@ -33,9 +33,6 @@ class FusionGate(BaseLayer):
       s: <float>[batch, length, dim], the output of the attention.
       mask: <bool>[batch, length] or None; where it is False u is exactly 0.
       training: whether dropout acts.
-
-    Returns:
-      u, <float>[batch, length, dim].
     """
 
     def build(self, h_shape, s_shape=None):

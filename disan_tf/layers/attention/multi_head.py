@@ -13,17 +13,12 @@ from disan_tf.ops.elementwise import bias_activation
 
 
 def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
-    """Computes the sinusoids of Vaswani et al. (2017), Sec. 3.5.
+    """Computes the sinusoids <float32>[length, dim] of Vaswani et al. (2017), Sec. 3.5.
 
     PE[position, 2i]     = sin(position / 10000^(2i / dim))
     PE[position, 2i + 1] = cos(position / 10000^(2i / dim))
 
-    Args:
-      length: <int>[], number of positions.
-      dim: size of a vector; an odd one ends with a sine.
-
-    Returns:
-      <float32>[length, dim].
+    An odd `dim` ends with a sine.
     """
     features = np.arange(dim)
     frequencies = 10000.0 ** (-2.0 * (features // 2) / dim)

@@ -38,11 +38,6 @@ class PairAttention(BaseLayer):
     Returns:
       a, <float>[batch, first length, dim], also on padding of `first`; exactly 0 if the second
       sentence has no tokens.
-
-    Example:
-      >>> mask = tf.ones([2, 3], tf.bool)
-      >>> CosineAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
-      TensorShape([2, 5, 8])
     """
 
     keeps_tokens = False

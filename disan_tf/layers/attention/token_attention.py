@@ -173,11 +173,6 @@ class MultiDimAttention(QueryAttention):
 
     Returns:
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> attention = MultiDimAttention(query_dim=4)
-      >>> attention(tf.ones([2, 5, 8]), tf.ones([2, 4]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
     """
 
     def build(self, x_shape, query_shape=None):

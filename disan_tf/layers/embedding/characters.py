@@ -20,14 +20,11 @@ class WordBytes(Embedding):
     """The byte ids of words, unchanged; a `BiLM` turns them into vectors.
 
     Args:
-      word_length: number of bytes in a word, markers included.
+      word_length: number of bytes in a word, markers included; at least 3.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding; not used.
       characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
-
-    Returns:
-      `characters`.
     """
 
     def __init__(self, word_length: int = 50, **kwargs):

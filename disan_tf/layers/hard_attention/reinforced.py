@@ -51,11 +51,6 @@ class ReinforcedSelfAttention(BaseLayer):
     Returns:
       [u_fw; u_bw], <float>[batch, length, 2 * units], and its mask <bool>[batch, length]. If
       unselected heads are dropped, length is the greatest number of selected heads.
-
-    Example:
-      >>> u, mask = ReinforcedSelfAttention(16)(tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool))
-      >>> u.shape
-      TensorShape([2, 5, 32])
     """
 
     keeps_tokens = False
@@ -137,12 +132,11 @@ class ReinforcedSelfAttention(BaseLayer):
         """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
-          A dictionary: "forward_attention" and "backward_attention" <float32>[batch, head,
-          dependent, units]; "forward_gate" and "backward_gate" <float32>[batch, length, units];
-          "selected_heads" and "selected_dependents" <float32>[batch, length, 1], 1 where a token
-          was selected (with iterative sampling the last axis is forward, backward); "output"
-          <float>[batch, length, 2 * units]; and "mask" <bool>[batch, length], the tokens that were
-          not dropped.
+          "forward_attention", "backward_attention" <float32>[batch, head, dependent, units];
+          "forward_gate", "backward_gate" <float32>[batch, length, units]; "selected_heads",
+          "selected_dependents" <float32>[batch, length, 1], 1 where a token was selected (with
+          iterative sampling the last axis is forward, backward); "output" <float>[batch, length,
+          2 * units]; and "mask" <bool>[batch, length], the tokens that were not dropped.
         """
         mask = token_mask(x, mask)
         selections = self.select(x, mask, "greedy")

@@ -61,22 +61,13 @@ def _uniform(shape, seed):
 
 
 class Selections(NamedTuple):
-    """The tokens that the samplers of a sentence encoder selected, in both directions.
+    """The tokens that the samplers of a sentence encoder selected, forward and backward."""
 
-    Attributes:
-      heads: forward and backward, <bool>[batch, length], tokens that receive context.
-      dependents: forward and backward, <bool>[batch, length], tokens that are attended to.
-      log_probability: log probability of all selections in nats, <float32>[batch]; 0 if nothing
-        was sampled.
-      head_fraction: heads over real tokens, the mean of both directions, <float32>[batch].
-      dependent_fraction: dependents over real tokens, likewise.
-    """
-
-    heads: tuple
-    dependents: tuple
-    log_probability: tf.Tensor
-    head_fraction: tf.Tensor
-    dependent_fraction: tf.Tensor
+    heads: tuple  # of both directions, <bool>[batch, length], tokens that receive context
+    dependents: tuple  # of both directions, <bool>[batch, length], tokens that are attended to
+    log_probability: tf.Tensor  # of all selections in nats, <float32>[batch]; 0 without a sample
+    head_fraction: tf.Tensor  # heads over real tokens, mean of both directions, <float32>[batch]
+    dependent_fraction: tf.Tensor  # dependents over real tokens, likewise
 
 
 def merge_selections(heads, dependents, mask: tf.Tensor) -> Selections:
@@ -106,15 +97,10 @@ MIN_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' 
 
 
 class Selection(NamedTuple):
-    """The tokens that one sampler selected.
+    """The tokens that one sampler selected."""
 
-    Attributes:
-      selected: z, <bool>[batch, length], never True on padding.
-      log_probability: log p(z) in nats, <float32>[batch]; 0 if nothing was sampled.
-    """
-
-    selected: tf.Tensor
-    log_probability: tf.Tensor
+    selected: tf.Tensor  # z, <bool>[batch, length], never True on padding
+    log_probability: tf.Tensor  # log p(z) in nats, <float32>[batch]; 0 if nothing was sampled
 
 
 class Sampler(BaseLayer):
@@ -172,10 +158,7 @@ class Sampler(BaseLayer):
 def log_probability(probabilities, selected, mask) -> tf.Tensor:
     """Computes log p(z) = sum_i log p(z_i) over the real tokens, in nats, <float32>[batch].
 
-    Args:
-      probabilities: p(z_i = 1), <float32>[batch, length].
-      selected: z, <bool>[batch, length].
-      mask: <bool>[batch, length], True = real token.
+    `probabilities` are p(z_i = 1), <float32>[batch, length], and `selected` is z.
     """
     chosen = tf.where(selected, probabilities, 1.0 - probabilities)
     chosen = tf.where(mask, tf.maximum(chosen, MIN_PROBABILITY), 1.0)
@@ -201,13 +184,6 @@ class ReinforcedSequenceSampling(Sampler):
 
     Returns:
       p(z_i = 1), <float32>[batch, length]; 0 on padding.
-
-    Example:
-      >>> sampler = ReinforcedSequenceSampling(16)
-      >>> sampler(tf.ones([2, 5, 8])).shape
-      TensorShape([2, 5])
-      >>> sampler.select(tf.ones([2, 5, 8]), None, "sample").selected.shape
-      TensorShape([2, 5])
     """
 
     def build(self, input_shape):

@@ -43,11 +43,6 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
     Returns:
       u, <float>[batch, length, units], 0 on padding; for "drop" only the selected heads, in
       their order, see `disan_tf.layers.tokens.pack`.
-
-    Example:
-      >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
-      >>> SelectiveSelfAttention(16)(x, mask, heads=mask, dependents=mask).shape
-      TensorShape([2, 5, 16])
     """
 
     def __init__(self, units: Optional[int] = None, unselected: str = "mean", **kwargs):

@@ -22,11 +22,8 @@ _scope = threading.local()
 def averaging(count: tf.Tensor) -> Iterator[None]:
     """Normalises by the batch whatever this thread calls or traces inside the context.
 
-    The averages of batch normalisation become the means over this batch and the earlier batches,
-    all with the same weight, whatever `training` is.
-
-    Args:
-      count: <float32>[], number of earlier batches; 0 discards the old averages.
+    The averages of batch normalisation become the means over this batch and `count` <float32>[]
+    earlier batches, all with the same weight, whatever `training` is; 0 discards the old averages.
     """
     _scope.count = count
     try:

@@ -15,9 +15,8 @@ from disan_tf.common.locks import locked
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.official_files import load_bilm
-from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
+from disan_tf.input_pipeline import evaluation_batches, make_dataset
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
-from tests.support.corpora.manifests import save_array
 
 
 @pytest.fixture
@@ -99,24 +98,6 @@ def test_cut_phrases_have_the_layers_of_their_words_in_the_sentence(tmp_path):
         a, b, n = layers.starts["sentence"][k], whole.starts["sentence"][k], int(train.lengths[k])
         np.testing.assert_allclose(layers.vectors[a : a + n], whole.vectors[b : b + n], atol=1e-3)
     assert len(layers.vectors) < len(whole.vectors) / 2
-
-
-@pytest.mark.parametrize(
-    ("part", "value", "reason"),
-    [
-        ("places", -1, "holds numbers from"),
-        ("offsets", 1, "does not begin at 0"),
-    ],
-)
-def test_impossible_contexts_are_refused(tmp_path, part, value, reason):
-    config = elmo_config()
-    config.data.contexts = True
-    folder = elmo_corpus(tmp_path, config).directory
-    array = np.load(folder / f"train.contexts.{part}.npy")
-    array.flat[0] = value
-    save_array(folder, f"train.contexts.{part}", array)
-    with pytest.raises(UserError, match=rf"train.contexts.{part}.npy {reason}"):
-        PreparedCorpus(folder).contexts("train")
 
 
 def test_phrases_cannot_be_cut_where_their_sentences_are_not_told(corpus, bilm):

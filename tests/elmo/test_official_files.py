@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.elmo import official_files
 from disan_tf.elmo.official_files import load_bilm, read_options, save_bilm
 from tests.support.errors import user_error
 from tests.support.models.bilm import SIZES, batch, small_bilm
@@ -185,16 +184,6 @@ def test_a_file_that_is_cut_short_is_refused(files, share):
     files[1].write_bytes(content[: int(len(content) * share)])
     refusal = _refusal(files)
     assert refusal.startswith(f"{files[1]} cannot be read as HDF5") and "\n" not in refusal
-
-
-def test_a_number_of_unknown_precision_is_refused(files, monkeypatch):
-    def read(*_):
-        raise ValueError("Insufficient precision in available types to represent (31, 23, 8)")
-
-    monkeypatch.setattr(official_files, "_read", read)  # as h5py does of a flipped bit
-    assert f"{files[1]} cannot be read as HDF5 (Insufficient precision" in user_error(
-        load_bilm, *files
-    )
 
 
 def test_weights_for_which_there_is_no_room_are_an_error_and_leave_nothing(tmp_path):

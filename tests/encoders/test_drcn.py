@@ -121,16 +121,6 @@ def test_attention_of_each_layer_sums_to_1_over_the_other_sentence():
     assert not np.any(forth.numpy()[~has_second])
 
 
-def test_half_precision_is_near_float32():
-    encoder = make(functions="B-Ca-Cs-D-M")
-    half = DRCN.from_config({**encoder.get_config(), "dtype": "mixed_bfloat16"})
-    half.build([None, None, DIM])
-    half.set_weights(encoder.get_weights())
-    for one, other in zip(half(FIRST, SECOND, *MASKS), encoder(FIRST, SECOND, *MASKS)):
-        assert one.dtype == tf.bfloat16
-        np.testing.assert_allclose(tf.cast(one, tf.float32), other, atol=0.1)
-
-
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -58,19 +58,6 @@ def test_the_ways_to_merge(mode):
     np.testing.assert_allclose(actual, merged[mode], atol=1e-6)
 
 
-def test_going_backwards_reads_and_returns_the_reversed_sentence():
-    for backward in (False, True):
-        plain, reversing = (
-            BasicLSTM(3, backward=backward, go_backwards=reverses) for reverses in (False, True)
-        )
-        for layer in (plain, reversing):
-            layer.build(X.shape)
-            draw_weights(layer.trainable_weights, seed=3)
-        mask = tf.constant(MASK)
-        expected = plain(tf.reverse(X, [1]), mask=tf.reverse(mask, [1])).numpy()
-        np.testing.assert_array_equal(reversing(X, mask=mask), expected)
-
-
 def test_both_directions_drop_other_words():
     wrapper = _wrapped(BasicRNN(3, dropout=0.5), merge_mode=None)
     masks = []

@@ -51,28 +51,6 @@ def test_training_adds_the_weighted_error_of_real_tokens(weight):
     np.testing.assert_allclose(layer.losses, [weight * _error(layer)], rtol=1e-5)
 
 
-def test_a_step_that_reads_two_sentences_adds_the_loss_of_each():
-    class Pair(tf.keras.Model):
-        def __init__(self):
-            super().__init__()
-            self.bottleneck = randomised(Bottleneck(UNITS))
-
-        def call(self, x, training=None):
-            return [self.bottleneck(x, mask=mask, training=training) for mask in (MASK, ~MASK)]
-
-    model = Pair()
-
-    @tf.function
-    def step(training):
-        model(X, training=training)
-        return model.losses
-
-    expected = [_error(model.bottleneck), _error(model.bottleneck, ~MASK)]
-    for _ in range(2):
-        np.testing.assert_allclose(step(True), expected, rtol=1e-5)
-    assert step(False) == []
-
-
 def _training_gradients(layer, x, mask, of_code=0.0):
     """The gradients of the losses + of_code * sum(z), for x and for every weight."""
     with tf.GradientTape() as tape:

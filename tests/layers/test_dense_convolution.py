@@ -7,12 +7,11 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.convolution import DenselyConnectedCNN, l2_normalized
-from tests.support.layers.small import DIM, MASK, X, convolved, randomised
+from tests.support.layers.small import MASK, X, convolved, randomised
 
 SIZES = {"layers": 3, "first_units": 4, "units": 2, "widths": (3, 4), "compressed_units": 3}
 SLOPE = 0.1
 PLACES = 2 * 3 + 1  # of h: each layer of each tower, and h^c
-ONE_TOKEN, NO_TOKEN = 2, 3  # sentences of MASK
 
 
 def _make(**options):
@@ -120,17 +119,6 @@ def test_a_zero_vector_stays_zero_and_gets_no_gradient():
     np.testing.assert_array_equal(tape.gradient(result, x), x)
 
 
-def test_the_only_token_of_a_sentence_meets_only_the_middle_of_each_window():
-    layer = _make(widths=(3, 5))
-    x, mask = X[ONE_TOKEN:NO_TOKEN], MASK[ONE_TOKEN:NO_TOKEN]
-    expected = layer(x, mask=mask)
-    for convolution in layer.convolutions:
-        kernel, middle = convolution.kernel.numpy(), convolution.width // 2
-        kernel[:middle] = kernel[middle + 1 :] = 1e30
-        convolution.kernel.assign(kernel)
-    np.testing.assert_array_equal(layer(x, mask=mask), expected)
-
-
 def test_not_even_nan_passes_from_padding():
     layer = _make()
     found = []
@@ -164,17 +152,6 @@ def test_weights_start_by_hes_rule_and_the_dropout_and_biases_at_zero(init_scale
         deviation = (2 * factor / (width * dim)) ** 0.5
         assert np.std(convolution.kernel) == pytest.approx(deviation, rel=0.02)
         assert not np.any(convolution.bias)
-
-
-def test_every_h_starts_with_weights_of_its_own_that_the_seed_repeats():
-    def first_kernels(seed):
-        layer = DenselyConnectedCNN(widths=(3, 3), seed=seed)
-        layer.build([None, None, DIM])
-        return [it.kernel.numpy().ravel()[:75] for it in layer.convolutions]
-
-    kernels = first_kernels(1)
-    np.testing.assert_array_equal(kernels, first_kernels(1))
-    assert len(np.unique([*kernels, *first_kernels(2)], axis=0)) == 2 * len(kernels)
 
 
 def test_every_kernel_decays_and_no_bias_does():

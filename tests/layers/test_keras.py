@@ -273,25 +273,6 @@ def test_word_vectors_have_the_mask_of_their_ids():
     np.testing.assert_array_equal(stack(IDS), expected)
 
 
-@pytest.mark.slow
-def test_training_under_xla_is_that_without():
-    """Dropout masks too."""
-    ids, labels = np.random.default_rng(1).integers(0, 9, [32, 5]), np.arange(32) % 2
-    losses = []
-    for jit_compile in (False, True):
-        tf.keras.utils.set_random_seed(1)
-        encoder = disan_tf.encoders.DiSAN(units=4, dropout=0.2)
-        model = tf.keras.Sequential(
-            [layers.WordEmbedding(7, 0, DIM), encoder, tf.keras.layers.Dense(2)]
-        )
-        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        optimizer = tf.keras.optimizers.legacy.SGD(0.5)
-        model.compile(optimizer, loss, jit_compile=jit_compile)
-        fit = model.fit(ids, labels, batch_size=8, epochs=2, shuffle=False, verbose=0)
-        losses.append(fit.history["loss"])
-    np.testing.assert_allclose(*losses, rtol=1e-5)
-
-
 def test_a_pair_encoder_says_nothing_of_masks():
     assert not PairEncoder.keeps_tokens
 

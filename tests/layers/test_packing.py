@@ -59,16 +59,6 @@ def test_a_selected_token_alone_gets_a_gradient():
     np.testing.assert_array_equal(gradient, np.repeat(selected[:, :, None], 2, axis=2))
 
 
-def test_compiled_for_any_length_gives_the_same():
-    selected = np.array([[True, False, True], [False, False, True]])
-    x = _vectors(selected)
-    signature = [tf.TensorSpec([None, None, 2]), tf.TensorSpec([None, None], tf.bool)]
-    compiled = tf.function(pack, input_signature=signature)
-    assert compiled.get_concrete_function().output_shapes[0][-1] == 2
-    for actual, expected in zip(compiled(x, selected), pack(x, selected)):
-        np.testing.assert_array_equal(actual, expected)
-
-
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(SELECTED)
 def test_real_tokens_stand_in_their_order_and_find_their_places_again(mask):

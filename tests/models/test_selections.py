@@ -82,14 +82,6 @@ def test_both_sentences_draw_selections_of_their_own():
     assert [it.uniforms.calls.numpy() for it in model.encoder.samplers] == [2, 2]
 
 
-def test_half_precision_chooses_by_float32_probabilities():
-    model = _make(SentenceClassifier, ENCODERS["resan"], dtype="mixed_bfloat16")
-    model(IDS)
-    (selections,) = model.select(IDS, how="sample")
-    assert selections.log_probability.dtype == selections.head_fraction.dtype == tf.float32
-    assert model(IDS, selections=[selections]).dtype == tf.float32
-
-
 @each_task
 def test_selections_pass_through_a_compiled_call(task):
     model = _model(task)

@@ -106,18 +106,6 @@ def test_the_features_of_all_pairs_are_never_held_at_once(function):
     assert blocks == 2 * [[BATCH, size, LENGTHS[1], units] for size in (2, 2, 2, 1)]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_the_gradient_keeps_no_features_of_pairs(function):
-    arrays = _inputs(function, lengths=(40, 30))
-    inputs = [tf.constant(tensor, tf.float32) for tensor in arrays]
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(inputs)
-        scores = function(*inputs)
-    with _counted() as weigh:
-        tape.gradient(scores, inputs)
-    assert weigh.call_count == 1  # it computes them again
-
-
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_half_precision_is_near_float32(function, dtype):

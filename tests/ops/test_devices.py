@@ -97,7 +97,3 @@ def test_the_memory_is_that_of_the_smallest_gpu(two_gpus):
 
 def test_the_free_memory_is_free_on_every_gpu(two_gpus):
     assert devices.free_gpu_memory() == 6_000 - 2_500
-
-
-def test_without_a_gpu_there_is_no_gpu_memory():
-    assert devices.gpu_memory() is None and devices.free_gpu_memory() is None

@@ -100,13 +100,6 @@ def test_its_gradients_are_those_of_small_differences():
         np.testing.assert_allclose((above - below) / 2e-4, (one + other) / 2, rtol=1e-3)
 
 
-def test_nothing_learns_from_padding_and_absent_characters():
-    empty, _ = _gradients(_layer(), np.zeros([2, 3, 4], np.int32))
-    assert not any(np.any(gradient) for gradient in empty)
-    (vectors, *_), _ = _gradients(_layer(), [[[2, 5, 0, 0]]])
-    np.testing.assert_array_equal(np.flatnonzero(np.any(vectors, axis=1)), [1, 4])
-
-
 def test_dropout_acts_on_the_result_of_every_word_by_itself():
     layer = _layer(dropout=0.5)
     word = tf.constant(np.tile(WORDS[0, 0], [4, 50, 1]))

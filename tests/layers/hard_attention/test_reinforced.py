@@ -165,17 +165,6 @@ def test_a_choice_that_serves_twice_counts_once(heads, dependents, expected):
     np.testing.assert_array_equal(selections.log_probability, np.full(len(MASK), expected))
 
 
-def test_one_sampler_and_dropped_heads_make_a_shorter_sentence():
-    """What is not selected might as well not stand in the sentence."""
-    selected = PATTERNS[0, : len(MASK), :5] & MASK
-    layer = _layer(shared=True, unselected="drop")
-    u, mask = layer(X, MASK, _selections(selected, selected))
-    shorter, left = pack(X, selected)
-    expected, _ = layer(shorter, left, layer.select(shorter, left, "all"))
-    np.testing.assert_allclose(u, expected, rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(mask, left)
-
-
 @each_kind
 def test_attend_shows_what_the_greedy_layer_computes(options):
     layer = _layer(**options)

@@ -120,15 +120,6 @@ def test_a_selected_head_without_a_dependent_has_no_context(unselected, directio
     assert s[0, 2].all()
 
 
-@pytest.mark.parametrize("unselected, selected", [("mean_of_others", NOTHING), ("drop", MASK)])
-def test_a_lonely_token_has_no_other_context(unselected, selected):
-    block = _block(unselected)
-    h = block.input_map(X)
-    expected = block.fusion_gate.gate(h, tf.zeros_like(h)) * h
-    u = block(X, MASK, selected, selected)
-    np.testing.assert_allclose(u[2, 0], expected[2, 0], rtol=1e-5)
-
-
 @each_unselected
 @pytest.mark.parametrize("heads, dependents", [(NOTHING, HEADS), (MASK, NOTHING)])
 def test_no_selection_gives_nan(unselected, heads, dependents):

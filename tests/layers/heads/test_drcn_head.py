@@ -1,7 +1,6 @@
 """The head of DRCN: its arithmetic in training and inference, against NumPy."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from disan_tf.layers.heads.batch_norm import DRCNHead, averaging
@@ -14,7 +13,7 @@ from tests.support.layers.batch_norm_heads import (
     randomised_head,
 )
 from tests.support.layers.contract import BAD_DROPOUT
-from tests.support.layers.weights import count, mapped
+from tests.support.layers.weights import mapped
 
 
 class TestMatchingHead(HeadContract):
@@ -86,14 +85,3 @@ def test_dropout_acts_on_the_features_alone():
     expected = _expected(head, of_batch, dropped)
     np.testing.assert_allclose(head(X, training=True), expected, rtol=1e-4, atol=1e-5)
     assert DRCNHead(classes=3).dropout == 0.2
-
-
-@pytest.mark.parametrize(
-    "dim, options, expected",
-    [
-        (500, {}, 500 * 1000 + 3 * 1000 + 1000 * 1000 + 3 * 1000 + 1000 * 3 + 3),
-        (500, {"hidden_units": 10, "hidden_layers": 1}, 500 * 10 + 3 * 10 + 10 * 3 + 3),
-    ],
-)
-def test_each_hidden_layer_has_a_matrix_a_bias_gamma_and_beta(dim, options, expected):
-    assert count(DRCNHead(3, **options), dim) == expected

@@ -134,17 +134,6 @@ def test_a_config_names_the_head():
     assert head.init_scale == "rate"
 
 
-@pytest.mark.parametrize("parts", [("encoder",), ("task",)])
-def test_encoder_and_head_may_have_dropout_of_their_own(parts):
-    config = tiny_config(dropout=0.1)
-    own = {"encoder": 0.2, "task": 0.4}
-    for part in parts:
-        config[part].dropout = own[part]
-    model = build_model(config, (5, 2), 5)
-    found = {"encoder": model.encoder.dropout, "task": model.head.dropout}
-    assert found == {part: own[part] if part in parts else 0.1 for part in own}
-
-
 def test_the_weight_decay_is_the_same_everywhere():
     config, part = tiny_config(), "encoder"
     config[part].l2 = 0.5

@@ -43,15 +43,6 @@ def test_the_estimate_comes_near_with_many_draws():
     np.testing.assert_allclose(layer(H, WORDS, training=True), _expected(layer), atol=0.05)
 
 
-def test_words_are_drawn_by_their_frequency():
-    layer = _layer(negatives=1000)
-    counts = np.array([1, 0, 1000, *[1] * (CLASSES - 3)])
-    layer.set_counts(counts)
-    frequencies = layer.frequencies(tf.range(CLASSES)).numpy()
-    expected = np.maximum(counts, 1)
-    np.testing.assert_allclose(frequencies, expected / expected.sum(), rtol=1e-6)
-
-
 def test_rare_words_keep_their_frequency_among_millions():
     layer = WordSoftmax(40_000)
     layer.build([None, 1])

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import available_forms, directional_attention
+from disan_tf.ops import directional_attention
 from disan_tf.ops.native import runtime
 from disan_tf.ops.native.attention import native_attention
 from tests.support.ops.backends import needs_native
@@ -111,7 +111,3 @@ def test_shapes_are_inferred():
         **arguments, direction="forward", form="native"
     )
     assert compiled.structured_outputs.shape == [2, 4, 3]
-
-
-def test_it_is_among_the_available_forms():
-    assert available_forms() == ["plain", "lean", "native"]

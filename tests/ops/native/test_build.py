@@ -160,14 +160,6 @@ def test_a_cache_that_cannot_be_written_is_no_crash(tmp_path, monkeypatch, compi
     _assert_portable("Not a directory")
 
 
-def test_without_a_home_folder_the_portable_form_is_used(monkeypatch, compiler):
-    compiler()
-    for name in ("DISAN_TF_NATIVE_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    with mock.patch.object(build.Path, "home", side_effect=RuntimeError("no home directory")):
-        _assert_portable("no home directory")
-
-
 def test_two_processes_at_once_build_it_once(compiler):
     compiler(seconds=0.5)
     processes = [_start() for _ in range(2)]

@@ -136,17 +136,6 @@ def test_nan_stays_nan(a, b):
     _assert_pair(a, b, NAN)
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_half_precision_is_float32_inside(dtype):
-    first, second, *rest = _problem(2, (3, 4), 17)
-    halves = [tf.cast(array, dtype) for array in (first, second)]
-    scores, *gradients = _evaluate(*halves, *rest)
-    expected = _evaluate(*(tf.cast(half, tf.float32) for half in halves), *rest)
-    assert scores.dtype == tf.float32
-    for actual, whole, like in zip([scores, *gradients], expected, [scores, *halves, rest[0]]):
-        np.testing.assert_array_equal(actual, tf.cast(whole, like.dtype))
-
-
 @pytest.mark.parametrize(
     "first,second,scores",
     [

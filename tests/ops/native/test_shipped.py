@@ -106,14 +106,6 @@ def test_a_processor_below_all_levels_has_none(folder, processor):
         shipped.library()
 
 
-def test_an_arm_processor_has_a_level_too(folder, processor):
-    processor("fp asimd", machine="aarch64", name="Features")
-    _ship(folder)
-    assert shipped.library() == folder / _name("armv8-a")
-    processor(V4)
-    assert shipped.library() == folder / _name("x86-64-v4")
-
-
 @pytest.mark.parametrize("name", ["version", "git", "compiler", "flags"])
 def test_the_build_of_tensorflow_must_be_the_same(folder, name):
     _change(folder, **{name: "2.99"})
@@ -206,14 +198,6 @@ def test_who_can_write_the_package_can_write_the_library(folder, tmp_path, monke
         assert shipped.library() == library
 
 
-def test_a_package_of_links_is_read_where_they_lead(folder, tmp_path, monkeypatch):
-    (tmp_path / "links").mkdir()
-    for path in folder.iterdir():
-        (tmp_path / "links" / path.name).symlink_to(path)
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "links")
-    assert shipped.library() == folder / _name("x86-64-v4")
-
-
 # What runs
 
 
@@ -227,26 +211,12 @@ def test_a_refused_library_is_one_warning_and_another_is_compiled(folder, compil
     assert runtime.library()[1:] == ("compiled", LIBRARY)
 
 
-@needs_native
-def test_where_none_fits_one_is_compiled_without_a_warning(folder, compiled, processor):
-    processor("")
-    with mock.patch("absl.logging.warning") as warning:
-        assert runtime.is_used()
-    warning.assert_not_called()
-    assert runtime.library()[1:] == ("compiled", LIBRARY)
-
-
 def _assert_portable(*reasons):
     with mock.patch("absl.logging.warning") as warning:
         assert not runtime.is_used() and not runtime.is_used()
     ((template, *arguments),) = (call.args for call in warning.call_args_list)
     for reason in ("there is no compiler /nonexistent", *reasons):
         assert reason in template % tuple(arguments)
-
-
-def test_a_refused_library_without_a_compiler_is_one_warning(folder, no_compiler):
-    _flip(folder / _name("x86-64-v4"))
-    _assert_portable("x86-64-v4.so changed since the wheel was built")
 
 
 def test_without_a_compiler_the_warning_says_why_none_fits(folder, no_compiler):

@@ -9,8 +9,8 @@ from disan_tf.common.options import check_at_least, check_layers
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.devices import on_host
 from disan_tf.text.characters import sentence_markers
@@ -27,8 +27,7 @@ class BiLM(BaseLayer):
     each direction's layer reads the layer below.
 
     Sentences are independent of each other here. The official code carries each row's states on
-    from one batch to the next, so that the vectors depend on earlier batches. `advance` does the
-    same if it gets the states after the previous batch.
+    from one batch to the next; `advance` does so if it gets the states after the previous batch.
 
     Args:
       units: size of a direction's output, the official projection_dim.
@@ -48,10 +47,6 @@ class BiLM(BaseLayer):
 
     Returns:
       <float>[batch, length, 1 + layers, 2 * units]; exactly 0 on padding.
-
-    Raises:
-      ValueError: see `TokenEncoder` and `ProjectedLSTM`; layers below 1, or a filter that is wider
-        than a word.
     """
 
     reads_vectors = False
@@ -142,10 +137,9 @@ class BiLM(BaseLayer):
         return tf.where(mask[:, :, None, None], inner, tf.zeros([], inner.dtype)), after
 
     def encode_tokens(self, characters, mask) -> tuple[tf.Tensor, tf.Tensor]:
-        """Computes the vectors of words and markers, <float>[batch, length + 2, units].
+        """Computes vectors of words and markers, <float>[batch, length + 2, units], and their mask.
 
-        Returns:
-          The vectors, arbitrary on padding, and their mask <bool>[batch, length + 2].
+        The vectors are arbitrary on padding.
         """
         begin, end = sentence_markers(self.word_length)
         with on_host():
@@ -161,9 +155,7 @@ class BiLM(BaseLayer):
     def read(self, x, mask, states=None, training=None) -> tuple[tf.Tensor, list[States]]:
         """Returns all layers, <float>[batch, length, 1 + layers, 2 * units], and the states.
 
-        Args:
-          x: word vectors, <float>[batch, length, units].
-          mask, states, training: see `advance`; `mask` is the mask of x.
+        x are word vectors, <float>[batch, length, units], and `mask` is theirs; see `advance`.
         """
         both, after = [], []
         for direction, stack in enumerate((self.forward, self.backward)):

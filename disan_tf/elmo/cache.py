@@ -8,10 +8,6 @@ on>/`. Corpora that differ only in word vectors, or in the vectors' seed, share 
     progress.json                 during the computation: number of batches on the disk
     cache.json                    written last: the files' sizes, dtypes, shapes and digests;
                                   sentences, tokens, seconds, versions
-
-Sorted batches make this fast. A biLM of the official sizes, 1,000 sentences of the treebank
-(20,174 tokens), float32, two threads: 63 sentences a second, 10 one at a time; 124 MB of layers,
-2.8 GB of memory at most.
 """
 
 import hashlib
@@ -43,19 +39,12 @@ FLUSH_SECONDS = 30  # between two updates of progress.json
 
 
 class Sentences(NamedTuple):
-    """The distinct sentences of a corpus.
+    """The distinct sentences of a corpus; `numbers` and `shifts` are by (split, field)."""
 
-    Attributes:
-      rows: for each sentence <int32>[tokens], rows of `spellings`.
-      starts: <int64>[sentences + 1], first row of each sentence in `layers.npy`.
-      numbers: by (split, field), <int64>[examples], the sentence of each example.
-      shifts: by (split, field), <int64>[examples], number of sentence tokens before the example.
-    """
-
-    rows: list[np.ndarray]
-    starts: np.ndarray
-    numbers: dict[tuple[str, str], np.ndarray]
-    shifts: dict[tuple[str, str], np.ndarray]
+    rows: list[np.ndarray]  # for each sentence <int32>[tokens], rows of `spellings`
+    starts: np.ndarray  # <int64>[sentences + 1], first row of each sentence in `layers.npy`
+    numbers: dict[tuple[str, str], np.ndarray]  # <int64>[examples], the sentence of each example
+    shifts: dict[tuple[str, str], np.ndarray]  # <int64>[examples], sentence tokens before it
 
 
 def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> LayerFiles:
@@ -194,18 +183,15 @@ def plan_batches(sentences: Sentences, batch_tokens: int = BATCH_TOKENS) -> list
 
 
 def make_encoder(bilm: BiLM):
-    """Returns a function from characters and lengths to float16 layers.
+    """Returns a function from characters <int32>[batch, length, word_length] and lengths to layers.
 
-    Its arguments are <int32>[batch, length, word_length] and <int64>[batch].
+    The lengths are <int64>[batch], the layers float16.
     """
 
-    @tf.function(
-        input_signature=[
-            tf.TensorSpec([None, None, bilm.word_length], tf.int32),
-            tf.TensorSpec([None], tf.int64),
-        ],
-        autograph=False,
-    )
+    shape = [None, None, bilm.word_length]
+    signature = [tf.TensorSpec(shape, tf.int32), tf.TensorSpec([None], tf.int64)]
+
+    @tf.function(input_signature=signature, autograph=False)
     def encode(characters, lengths):
         mask = tf.sequence_mask(lengths, tf.shape(characters)[1])
         return tf.cast(bilm(characters, mask=mask, training=False), tf.float16)

@@ -1,4 +1,4 @@
-"""ELMo's input for a word: the mixed layers of a biLM, and optionally the word's vector."""
+"""ELMo's vectors of words: the mixed layers of a biLM, and optionally word vectors."""
 
 from typing import Optional
 
@@ -6,11 +6,62 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.elmo.bilm import BiLM, official_tensors
-from disan_tf.elmo.scalar_mix import ScalarMix
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
 from disan_tf.layers.embedding.words import Embedding, WordEmbedding
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.keras_layer import UNCAST, build_child
+from disan_tf.layers.serialization import ConfiguredLayer, serializable
+
+
+@serializable
+class ScalarMix(ConfiguredLayer):
+    """The mix gamma * sum_j s_j h_j, with s_j from a softmax (ELMo-DiSAN paper, Eq. 13).
+
+    The logits of s start at 0, so that all layers weigh the same, and gamma at 1. With `normalize`
+    each layer is first shifted and scaled to mean 0 and variance 1 over all features of all real
+    tokens of the batch, as in the official code; the result then depends on the batch.
+
+    Args:
+      layers: number of layers, the token layer included.
+      normalize: see above.
+      l2: weight of the sum of the squared logits in the loss; Peters et al. (2018) call it lambda.
+
+    Call arguments:
+      x: <float>[batch, length, layers, dim]; the result is [batch, length, dim], 0 on padding.
+      mask: <bool>[batch, length], True = real token.
+    """
+
+    EPSILON = 1e-12
+
+    def __init__(self, layers: int = 3, normalize: bool = False, l2: float = 0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.layers = check_at_least("layers", layers, 1)
+        self.normalize = normalize
+        self.l2 = check_at_least("l2", l2, 0)
+
+    def build(self, input_shape):
+        options = {"dtype": "float32", **UNCAST}
+        decay = {"regularizer": tf.keras.regularizers.L2(self.l2)} if self.l2 else {}
+        shape = [self.layers]
+        self.logits = self.add_weight(
+            name="logits", shape=shape, initializer="zeros", **decay, **options
+        )
+        self.gamma = self.add_weight(name="gamma", shape=[], initializer="ones", **options)
+        super().build(input_shape)
+
+    def call(self, x, mask):
+        if self.normalize:
+            x = self._normalized(x, mask)
+        weights = self.gamma * tf.nn.softmax(self.logits)
+        mixed = tf.einsum("bljd,j->bld", x, tf.cast(weights, x.dtype))
+        return tf.where(mask[:, :, None], mixed, tf.zeros([], mixed.dtype))
+
+    def _normalized(self, x, mask):
+        real = tf.cast(mask, tf.float32)[:, :, None, None]
+        full = tf.where(mask[:, :, None, None], tf.cast(x, tf.float32), 0.0)
+        count = tf.maximum(1.0, tf.reduce_sum(real)) * float(x.shape[-1])
+        mean = tf.reduce_sum(full, [0, 1, 3], keepdims=True) / count
+        variance = tf.reduce_sum(tf.square((full - mean) * real), [0, 1, 3], keepdims=True) / count
+        return tf.cast((full - mean) * tf.math.rsqrt(variance + self.EPSILON), x.dtype)
 
 
 @serializable

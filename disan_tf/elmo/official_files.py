@@ -29,6 +29,7 @@ _PLACES = {
 }
 _OR_NONE = ("cell_clip", "projection_clip", "highways")  # null in the file is 0 in `BiLM`
 _WHOLE = ("units", "cells", "layers", "highways", "word_length")
+_LEAST = {"highways": 0, "word_length": 3}  # of whole numbers; 1 of the others
 
 
 def read_options(path: PathLike) -> dict:
@@ -43,39 +44,38 @@ def read_options(path: PathLike) -> dict:
     content = read_json(path, "restore the options file of the biLM")
     arguments = {name: _find(content, *place, path) for name, place in _PLACES.items()}
     arguments.update({name: 0 for name in _OR_NONE if arguments[name] is None})
-    arguments["character_dim"] = _find(content, "char_cnn", "embedding", ..., path)
-    if not isinstance(arguments["character_dim"], dict):
-        raise _wrong(path, "char_cnn.embedding", arguments["character_dim"], 'an object with "dim"')
-    arguments["character_dim"] = arguments["character_dim"].get("dim")
+    embedding = _find(content, "char_cnn", "embedding", ..., path)
+
+    def check(name, is_right, wanted, value=...):
+        if not is_right:
+            value = arguments[name] if value is ... else value
+            raise UserError(
+                f"{path}: {_name(name)} is {value!r}, and must be {wanted}; name a file that fits."
+            )
+
+    check("char_cnn.embedding", isinstance(embedding, dict), 'an object with "dim"', embedding)
+    arguments["character_dim"] = embedding.get("dim")
     for name in (*_WHOLE, "character_dim"):
-        least = 0 if name == "highways" else 3 if name == "word_length" else 1
-        if not _is_whole(arguments[name]) or arguments[name] < least:
-            raise _wrong(path, _name(name), arguments[name], f"a whole number of at least {least}")
+        least = _LEAST.get(name, 1)
+        is_enough = _is_whole(arguments[name]) and arguments[name] >= least
+        check(name, is_enough, f"a whole number of at least {least}")
         most = MAX_LAYERS if name in ("layers", "highways") else MAX_UNITS
-        if arguments[name] > most:
-            raise _wrong(path, _name(name), arguments[name], f"at most {most:,}")
-    characters = content["char_cnn"].get("n_characters", BYTE_CHARACTERS)
-    if characters not in (BYTE_CHARACTERS, BYTE_CHARACTERS + 1):
-        known = f"{BYTE_CHARACTERS} or {BYTE_CHARACTERS + 1}"
-        raise _wrong(path, "char_cnn.n_characters", characters, known)
-    if arguments["activation"] not in ACTIVATIONS:
-        raise _wrong(path, _name("activation"), arguments["activation"], " or ".join(ACTIVATIONS))
-    filters = arguments["filters"]
-    if not (isinstance(filters, list) and filters and all(map(_is_filter, filters))):
-        raise _wrong(path, _name("filters"), filters, "pairs of a width and a count, both above 0")
-    widest = max(width for width, _ in filters)
-    if widest > arguments["word_length"]:
-        raise _wrong(path, _name("filters"), filters, f"at most {arguments['word_length']} wide")
+        check(name, arguments[name] <= most, f"at most {most:,}")
+    known = BYTE_CHARACTERS, BYTE_CHARACTERS + 1
+    characters = content["char_cnn"].get("n_characters", known[0])
+    wanted = f"{known[0]} or {known[1]}"
+    check("char_cnn.n_characters", characters in known, wanted, characters)
+    check("activation", arguments["activation"] in ACTIVATIONS, " or ".join(ACTIVATIONS))
+    filters, length = arguments["filters"], arguments["word_length"]
+    are_pairs = isinstance(filters, list) and filters and all(map(_is_filter, filters))
+    check("filters", are_pairs, "pairs of a width and a count, both above 0")
+    check("filters", max(width for width, _ in filters) <= length, f"at most {length} wide")
     for name in ("cell_clip", "projection_clip"):
         clip = content["lstm"].get(_PLACES[name][1])
-        if clip is not None and not _is_clip(clip):
-            raise _wrong(path, _name(name), clip, "a number above 0, or null for no clip")
-    if not isinstance(arguments["skip_connections"], bool):
-        raise _wrong(
-            path, _name("skip_connections"), arguments["skip_connections"], "true or false"
-        )
-    if arguments["cells"] < arguments["units"]:
-        raise _wrong(path, _name("cells"), arguments["cells"], f"at least {_name('units')}")
+        is_right = clip is None or _is_clip(clip)
+        check(name, is_right, "a number above 0, or null for no clip", clip)
+    check("skip_connections", isinstance(arguments["skip_connections"], bool), "true or false")
+    check("cells", arguments["cells"] >= arguments["units"], f"at least {_name('units')}")
     return arguments
 
 
@@ -109,18 +109,15 @@ def _is_clip(value):
 
 
 def _is_filter(value):
-    return (
-        isinstance(value, list) and len(value) == 2 and all(_is_whole(n) and n > 0 for n in value)
-    )
+    is_pair = isinstance(value, list) and len(value) == 2
+    return is_pair and all(_is_whole(n) and n > 0 for n in value)
 
 
 def _name(argument):
-    part, key, _ = _PLACES.get(argument, ("char_cnn", "embedding.dim", ...))
-    return f"{part}.{key}"
-
-
-def _wrong(path: Path, name: str, value, wanted: str) -> UserError:
-    return UserError(f"{path}: {name} is {value!r}, and must be {wanted}; name a file that fits.")
+    """Returns the place of a `BiLM` argument in the file; other names are places already."""
+    if argument == "character_dim":
+        return "char_cnn.embedding.dim"
+    return ".".join(_PLACES[argument][:2]) if argument in _PLACES else argument
 
 
 def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -> BiLM:
@@ -128,8 +125,7 @@ def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -
 
     Args:
       options_path: see `read_options`.
-      weights_path: an HDF5 file. It may have further tensors of the official training, such as the
-        softmax.
+      weights_path: an HDF5 file, perhaps with further tensors of the official training.
       dtype: the Keras dtype policy.
 
     Raises:
@@ -143,15 +139,9 @@ def load_bilm(options_path: PathLike, weights_path: PathLike, dtype="float32") -
 
 
 def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its options") -> None:
-    """Assigns the tensors of a file; assigns none if one is missing or does not fit.
+    """Assigns the tensors of a file to a built biLM; none if one is missing or does not fit.
 
-    Args:
-      bilm: a built biLM.
-      path: see `load_bilm`.
-      options_path: name for the source of the shapes in error messages.
-
-    Raises:
-      UserError: see `load_bilm`.
+    `options_path` names the source of the shapes in error messages; for errors see `load_bilm`.
     """
     path = Path(path)
     if not path.is_file():

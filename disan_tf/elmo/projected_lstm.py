@@ -6,11 +6,10 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.keras_layer import UNCAST
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops.recurrence import FORGET_BIAS, scan_tokens
-from disan_tf.ops.xla import ensure_shape
+from disan_tf.ops.tracing import ensure_shape
 
 States = tuple[tf.Tensor, tf.Tensor]
 
@@ -29,23 +28,18 @@ class ProjectedLSTM(BaseLayer):
 
     Args:
       units: size of h.
-      cells: size of c.
+      cells: size of c; at least `units`.
       backward: whether the last token is read first.
       cell_clip, projection_clip: greatest absolute value of c and h; 0 clips nothing.
       dropout, l2, seed: see `BaseLayer`; nothing is dropped here, W and W_P are regularised.
 
     Call arguments:
-      x: <float>[batch, length, dim]; length is at least 1.
-      mask: <bool>[batch, length], True = real token.
+      x, mask: see `BaseLayer`; length is at least 1.
       states: c <float32>[batch, cells] and h <float32>[batch, units] before the first token that is
         read; None = zeros.
 
     Returns:
-      h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token
-      that is read.
-
-    Raises:
-      ValueError: fewer cells than units, or a clip below 0.
+      h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token.
     """
 
     def __init__(
@@ -72,13 +66,9 @@ class ProjectedLSTM(BaseLayer):
         if self.cells > self.units:
             shapes["projection"] = [self.cells, self.units]
         for name, shape in shapes.items():
-            weight = self.add_weight(
-                name=name, shape=shape, initializer="glorot_uniform", regularizer=l2
-            )
-            setattr(self, name, weight)
-        self.bias = self.add_weight(
-            name="bias", shape=[4 * self.cells], initializer="zeros", **UNCAST
-        )
+            options = {"initializer": "glorot_uniform", "regularizer": l2}
+            setattr(self, name, self.add_weight(name=name, shape=shape, **options))
+        self.bias = self.add_uncast_weight("bias", [4 * self.cells], "zeros")
         super().build(input_shape)
 
     def call(self, x, mask, states: Optional[States] = None):

@@ -6,13 +6,11 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice, check_layers
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
-from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.highway import Highway
-from disan_tf.layers.packing import ROWS_MULTIPLE, surplus, unique_words
+from disan_tf.layers.feed_forward import Highway
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import ROWS_MULTIPLE, surplus, unique_words
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import ensure_shape, is_jit_compiled
+from disan_tf.ops.tracing import ensure_shape, is_jit_compiled
 from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")
@@ -38,7 +36,7 @@ class TokenEncoder(BaseLayer):
       filters: (width, number of filters) of each convolution.
       dim: size of c_t.
       highways: number of highway layers.
-      activation: "relu" or "tanh".
+      activation: "relu" or "tanh", as in the official models.
       dropout, l2, seed: see `BaseLayer`; there is no dropout here.
 
     Call arguments:
@@ -46,13 +44,6 @@ class TokenEncoder(BaseLayer):
 
     Returns:
       <float>[..., units]; a word of zeros has the result for zero vectors.
-
-    Raises:
-      ValueError: an activation that the official models do not have, or no filter.
-
-    Example:
-      >>> TokenEncoder(8, [(1, 4), (2, 6)], dim=4)(tf.ones([2, 5, 50], tf.int32)).shape
-      TensorShape([2, 5, 8])
     """
 
     reads_vectors = False
@@ -78,19 +69,15 @@ class TokenEncoder(BaseLayer):
         self.activation = check_choice("activation", activation, ACTIVATIONS)
 
     def build(self, input_shape):
-        self.vectors = self.add_weight(
-            name="vectors", shape=[BYTE_CHARACTERS, self.dim], initializer=_uniform(1.0)
-        )
+        shape = [BYTE_CHARACTERS, self.dim]
+        self.vectors = self.add_weight(name="vectors", shape=shape, initializer=_uniform(1.0))
         self.kernels, self.biases = [], []
         for number, (width, count) in enumerate(self.filters):
             start = _uniform(0.05) if self.activation == "relu" else _normal(width * self.dim)
-            shape = [width, self.dim, count]
-            self.kernels.append(
-                self.add_weight(name=f"kernel_{number}", shape=shape, initializer=start)
-            )
-            self.biases.append(
-                self.add_weight(name=f"bias_{number}", shape=[count], initializer="zeros")
-            )
+            options = {"shape": [width, self.dim, count], "initializer": start}
+            self.kernels.append(self.add_weight(name=f"kernel_{number}", **options))
+            options = {"shape": [count], "initializer": "zeros"}
+            self.biases.append(self.add_weight(name=f"bias_{number}", **options))
         features = sum(count for _, count in self.filters)
         self.highway = [self._make_highway(number, features) for number in range(self.highways)]
         self.projection = None
@@ -99,11 +86,8 @@ class TokenEncoder(BaseLayer):
         super().build(input_shape)
 
     def _make_highway(self, number, features):
-        name = f"highway_{number}"
-        highway = Highway(
-            "relu", l2=self.l2, seed=site_seed(self.seed, name), name=name, dtype=self.dtype_policy
-        )
-        return build_child(highway, [None, features])
+        name, shape = f"highway_{number}", [None, features]
+        return self.add_child(Highway, name, shape, "relu", dropout=0.0)
 
     def call(self, characters):
         with on_host():

@@ -8,9 +8,8 @@ from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention, positional_encoding
 from disan_tf.layers.attention.token_attention import AdditiveSelfAttention
-from disan_tf.layers.children import build_child
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 
 
 @serializable
@@ -24,17 +23,8 @@ class AdditiveEncoder(SentenceEncoder):
       activation: activation of the hidden layer.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
-      The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> AdditiveEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
+      The sentence vector, <float>[batch, dim].
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):
@@ -42,9 +32,8 @@ class AdditiveEncoder(SentenceEncoder):
         self.units = units
 
     def build(self, input_shape):
-        options = self.child_options("attention")
-        attention = AdditiveSelfAttention(self.units, self.activation, **options)
-        self.attention = build_child(attention, input_shape)
+        options = {"units": self.units, "activation": self.activation}
+        self.attention = self.add_child(AdditiveSelfAttention, "attention", input_shape, **options)
         super().build(input_shape)
 
     def output_size(self, dim):
@@ -69,17 +58,8 @@ class Source2TokenEncoder(SentenceEncoder):
       activation: activation of Eq. 12.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
-      The sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> Source2TokenEncoder()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
+      The sentence vector, <float>[batch, dim].
     """
 
     def build(self, input_shape):
@@ -111,21 +91,8 @@ class MultiHeadEncoder(SentenceEncoder):
       activation: activation of source2token; the heads have none.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
-      The sentence vector, <float>[batch, heads * units]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: fewer than one head or unit.
-
-    Example:
-      >>> encoder = MultiHeadEncoder(heads=2, units=3)
-      >>> encoder(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
+      The sentence vector, <float>[batch, heads * units].
     """
 
     def __init__(self, heads: int = 8, units: int = 75, **kwargs):
@@ -134,9 +101,8 @@ class MultiHeadEncoder(SentenceEncoder):
         self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
-        options = self.child_options("attention")
-        self.attention = MultiHeadSelfAttention(self.heads, self.units, **options)
-        build_child(self.attention, input_shape)
+        sizes = self.heads, self.units
+        self.attention = self.add_child(MultiHeadSelfAttention, "attention", input_shape, *sizes)
         self.source2token = self.add_source2token(self.heads * self.units)
         super().build(input_shape)
 
@@ -151,9 +117,8 @@ class MultiHeadEncoder(SentenceEncoder):
     def attend(self, x, mask=None):
         """Computes the attention weights without dropout.
 
-        Returns:
-          "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
-          <float32>[batch, length, heads * units].
+        They are "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
+        <float32>[batch, length, heads * units].
         """
         mask = token_mask(x, mask)
         x = _with_positions(x, mask)

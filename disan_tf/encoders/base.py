@@ -2,24 +2,19 @@
 
 import tensorflow as tf
 
-from disan_tf.layers.activations import activation_of
 from disan_tf.layers.attention.token_attention import Source2Token
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
-from disan_tf.layers.precision import shared_conversions
+from disan_tf.layers.keras_layer import activation_of
+from disan_tf.layers.linear import shared_conversions
 from disan_tf.ops.devices import is_on_gpu
-from disan_tf.ops.xla import is_jit_compiled
+from disan_tf.ops.tracing import is_jit_compiled
 
 
 class PairEncoder(BaseLayer):
     """Base of encoders that give each sentence of a pair a vector, which may depend on both.
 
-    A subclass defines `encode_pair` and `attend_pair`.
-
-    To add an encoder, subclass this class in a file of this folder, or `SentenceEncoder` if it
-    reads a sentence by itself. Enter it in `disan_tf.encoders.ENCODERS` by the name that
-    `config.encoder.name` has. All other values of `config.encoder` are arguments of the
-    constructor, which checks them (ValueError: "name=value must be ...").
+    A subclass defines `encode_pair` and `attend_pair`. `disan_tf/encoders/README.md` explains how
+    to add an encoder.
 
     Args:
       dropout, l2, seed: see `BaseLayer`.
@@ -44,47 +39,33 @@ class PairEncoder(BaseLayer):
         raise NotImplementedError
 
     def attend_pair(self, first, second, first_mask, second_mask) -> list[dict]:
-        """Computes both sentences' attention tensors by name, <float32>[batch, ...], no dropout.
-
-        Args: see `encode_pair`.
-        """
+        """Computes both sentences' attention tensors by name, <float32>[batch, ...], no dropout."""
         raise NotImplementedError
 
     def weight_vectors(self, x, mask):
         """Returns the vectors with which a sentence weighs its tokens; None if there are none.
 
-        Args:
-          x: <float>[batch, length, dim].
-          mask: <bool>[batch, length], True = real token.
-
-        Returns:
-          <float32>[batch, iterations, attentions, units], or None.
+        They are <float32>[batch, iterations, attentions, units].
         """
         return None
 
 
 def _is_one_batch(first, second) -> bool:
     """Returns whether both sentences make one batch: XLA would join their products on a GPU."""
-    shapes = first.shape, second.shape
-    return (
-        is_jit_compiled()
-        and is_on_gpu()
-        and shapes[0] == shapes[1]
-        and shapes[0].is_fully_defined()
-    )
+    is_one = first.shape == second.shape and first.shape.is_fully_defined()
+    return is_one and is_jit_compiled() and is_on_gpu()
 
 
 class SentenceEncoder(PairEncoder):
     """Base of encoders that read each sentence by itself, both of a pair with the same weights.
 
-    A subclass defines `call(x, mask, training)`, which returns <float>[batch, size] of
-    x <float>[batch, length, dim] and mask <bool>[batch, length], and `attend(x, mask)`, a
-    dictionary of named <float32>[batch, ...] tensors.
+    A subclass defines `call(x, mask, training)`, which returns the sentence vector <float>[batch,
+    size], exactly 0 for a sentence without tokens, and `attend(x, mask)`, which returns named
+    <float32>[batch, ...] tensors, without dropout.
 
-    An encoder with hard attention has `samplers`, takes `selections` as an argument of its call,
-    and has `select(x, mask, how, training)`, which returns `Selections`
-    (`disan_tf.layers.hard_attention.sampler`); see `Sampler.select`
-    (`disan_tf.layers.hard_attention.sampler`). Without `selections` it selects greedily.
+    An encoder with hard attention has `samplers`, takes `selections` as an argument of its call
+    (None = greedy), and has `select(x, mask, how, training)`, which returns `Selections`; see
+    `Sampler.select` (`disan_tf.layers.hard_attention.samplers`).
 
     Args:
       activation: activation of the subclass's maps.
@@ -121,5 +102,4 @@ class SentenceEncoder(PairEncoder):
 
     def add_source2token(self, dim: int) -> Source2Token:
         """Builds a `Source2Token` sublayer for vectors of size `dim`."""
-        layer = Source2Token(self.activation, **self.child_options("source2token"))
-        return build_child(layer, [None, None, dim])
+        return self.add_child(Source2Token, "source2token", [None, None, dim], self.activation)

@@ -5,10 +5,9 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.dynamic import StaticSelfAttention
-from disan_tf.layers.children import build_child
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.recurrent import BasicGRU, BasicLSTM, Recurrent
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.elementwise import copies
 
 
@@ -24,16 +23,8 @@ class BiRecurrentEncoder(SentenceEncoder):
       activation: activation of source2token (the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
-      The sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: fewer than one unit.
+      The sentence vector, <float>[batch, 2 * units].
     """
 
     def __init__(self, units: int = 300, **kwargs):
@@ -50,11 +41,9 @@ class BiRecurrentEncoder(SentenceEncoder):
 
     def add_directions(self, layer_class: type, input_shape) -> tuple:
         """Builds two layers of a `Recurrent` subclass, which read forward and backward."""
-        forward = layer_class(self.units, **self.child_options("forward"))
-        backward = layer_class(self.units, backward=True, **self.child_options("backward"))
-        for layer in (forward, backward):
-            build_child(layer, input_shape)
-        return forward, backward
+        forward = self.add_child(layer_class, "forward", input_shape, self.units)
+        options = {"units": self.units, "backward": True}
+        return forward, self.add_child(layer_class, "backward", input_shape, **options)
 
     def directions(self) -> tuple[Recurrent, Recurrent]:
         """Returns the layers that read forward and backward."""
@@ -93,10 +82,6 @@ class BiGRUEncoder(BiRecurrentEncoder):
     the head for language inference (ReSAN: 2.5m).
 
     Arguments, call arguments and result: see `BiRecurrentEncoder`.
-
-    Example:
-      >>> BiGRUEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
     """
 
     def build(self, input_shape):
@@ -114,10 +99,6 @@ class BiLSTMEncoder(BiRecurrentEncoder):
     300 units in each direction on 300-dimensional vectors: 2,163,600 parameters.
 
     Arguments, call arguments and result: see `BiRecurrentEncoder`.
-
-    Example:
-      >>> BiLSTMEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
     """
 
     def build(self, input_shape):
@@ -141,23 +122,8 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
     Args:
       pooling: "last", [forward state of the last token; backward state of the first token], or
         "self_attention", DSA Eq. 1 on the states (`StaticSelfAttention`).
-      units, attention_form, dropout, l2, seed: see `BiRecurrentEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
-    Returns:
-      The sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: an unknown `pooling`.
-
-    Example:
-      >>> encoder = PooledBiLSTMEncoder("last", units=3)
-      >>> encoder(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
+    Other arguments, call arguments and result: see `BiRecurrentEncoder`.
     """
 
     def __init__(self, pooling: str = "last", **kwargs):
@@ -166,9 +132,10 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
 
     def build_pool(self, dim):
         if self.pooling == "self_attention":
-            options = {**self.child_options("self_attention"), "dropout": 0.0}
-            self.self_attention = StaticSelfAttention(None, **options)
-            build_child(self.self_attention, [None, None, dim])
+            shape, options = [None, None, dim], {"units": None, "dropout": 0.0}
+            self.self_attention = self.add_child(
+                StaticSelfAttention, "self_attention", shape, **options
+            )
 
     def pool(self, states, mask, training=None):
         if self.pooling == "self_attention":
@@ -182,9 +149,8 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
     def attend(self, x, mask=None):
         """Finds the tokens that the sentence vector comes from, without dropout.
 
-        Returns:
-          For "self_attention" the result of `StaticSelfAttention.attend`; for "last", "ends"
-          <float32>[batch, length, 2], 1 at the last token and at the first.
+        For "self_attention" see `StaticSelfAttention.attend`; for "last" they are "ends"
+        <float32>[batch, length, 2], 1 at the last token and at the first.
         """
         mask = token_mask(x, mask)
         if self.pooling == "self_attention":

@@ -6,10 +6,9 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_layers, check_widths
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution import Convolution
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.elementwise import copies
 
 RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. Sec. 3.5
@@ -40,20 +39,8 @@ class HierarchicalCNNEncoder(SentenceEncoder):
       activation: activation of source2token (the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
-      s, the sentence vector, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: fewer than one unit or layer, or a width under 1.
-
-    Example:
-      >>> HierarchicalCNNEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
+      s, the sentence vector, <float>[batch, dim].
     """
 
     def __init__(self, units: int = 300, layers: int = 3, width: int = 5, **kwargs):
@@ -65,12 +52,11 @@ class HierarchicalCNNEncoder(SentenceEncoder):
     def build(self, input_shape):
         dim = input_shape[-1]
         self.input_map = self.add_linear("input_map", dim, self.units)
+        shape, sizes = [None, None, self.units], (2 * self.units, self.width)
         self.convolutions = [
-            Convolution(2 * self.units, self.width, **self.child_options(f"convolution_{layer}"))
+            self.add_child(Convolution, f"convolution_{layer}", shape, *sizes)
             for layer in range(self.layers)
         ]
-        for convolution in self.convolutions:
-            build_child(convolution, [None, None, self.units])
         self.output_map = self.add_linear("output_map", self.units, dim)
         self.source2token = self.add_source2token(dim)
         super().build(input_shape)
@@ -121,21 +107,8 @@ class MultiWindowCNNEncoder(SentenceEncoder):
       activation: activation of the maps (Kim and the authors' code: relu).
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
-      The sentence vector, <float>[batch, len(windows) * units]; exactly 0 for a sentence without
-      tokens.
-
-    Raises:
-      ValueError: no windows, a window of less than one token, or fewer than one unit.
-
-    Example:
-      >>> MultiWindowCNNEncoder(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 9])
+      The sentence vector, <float>[batch, len(windows) * units].
     """
 
     def __init__(self, windows: Sequence[int] = (3, 4, 5), units: int = 200, **kwargs):
@@ -149,9 +122,8 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         super().build(input_shape)
 
     def _add_convolution(self, width, input_shape):
-        options = {**self.child_options(f"window_{width}"), "dropout": 0.0}
-        convolution = Convolution(self.units, width, self.activation, **options)
-        return build_child(convolution, input_shape)
+        arguments = self.units, width, self.activation
+        return self.add_child(Convolution, f"window_{width}", input_shape, *arguments, dropout=0.0)
 
     def output_size(self, dim):
         return len(self.windows) * self.units
@@ -160,9 +132,8 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         mask = token_mask(x, mask)
         maps = self._maps(x, mask, training)
         largest = tf.reduce_max(maps, axis=1)
-        return tf.where(
-            tf.reduce_any(mask, axis=1, keepdims=True), largest, tf.zeros([], maps.dtype)
-        )
+        some = tf.reduce_any(mask, axis=1, keepdims=True)
+        return tf.where(some, largest, tf.zeros([], maps.dtype))
 
     def attend(self, x, mask=None):
         """Finds the tokens at which the feature maps have their maxima, without dropout.
@@ -179,11 +150,7 @@ class MultiWindowCNNEncoder(SentenceEncoder):
     def _maps(self, x, mask, training=None):
         """Computes c, <float>[batch, length, len(windows) * units]; the lowest float on padding."""
         x = self.input_dropout(x, training=training)
-        maps = tf.concat(
-            [
-                convolution(copy, mask=mask, training=training)
-                for convolution, copy in zip(self.convolutions, copies(x, len(self.windows)))
-            ],
-            axis=-1,
-        )
+        pairs = zip(self.convolutions, copies(x, len(self.windows)))
+        maps = [convolution(copy, mask=mask, training=training) for convolution, copy in pairs]
+        maps = tf.concat(maps, axis=-1)
         return tf.where(tf.expand_dims(mask, -1), maps, maps.dtype.min)

@@ -24,13 +24,7 @@ def import_encoder(name: str) -> type:
       ValueError: see `custom_encoder`, or there is no such module.
     """
     if name not in _given:
-        try:
-            importlib.import_module(name.partition(":")[0])
-        except (ImportError, ValueError) as error:
-            raise ValueError(
-                f"name={name} must name a module that Python can import ({error}); install it, or "
-                "put its folder in PYTHONPATH."
-            ) from None
+        _import(name.partition(":")[0], f"name={name}")
     return custom_encoder(name)
 
 
@@ -56,12 +50,19 @@ def allow_modules(names: Iterable[str]) -> None:
     """
     for name in names:
         try:
-            importlib.import_module(name)
-        except (ImportError, ValueError) as error:
-            raise UserError(
-                f"--allow_module={name} must name a module that Python can import ({error}); "
-                "install it, or put its folder in PYTHONPATH."
-            ) from None
+            _import(name, f"--allow_module={name}")
+        except ValueError as error:
+            raise UserError(str(error)) from None
+
+
+def _import(module: str, option: str) -> None:
+    try:
+        importlib.import_module(module)
+    except (ImportError, ValueError) as error:
+        raise ValueError(
+            f"{option} must name a module that Python can import ({error}); install it, or put its "
+            "folder in PYTHONPATH."
+        ) from None
 
 
 def register_encoder(name: str, encoder: type) -> None:

@@ -7,9 +7,8 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
-from disan_tf.layers.children import build_child
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.direction_mask import DIRECTIONS
 from disan_tf.ops.elementwise import copies
 
@@ -33,20 +32,8 @@ class DiSAN(SentenceEncoder):
       activation: activation of Eq. 12 and 14.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       s, the sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: an unknown direction, not two directions, or fewer than one unit.
-
-    Example:
-      >>> DiSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
     """
 
     def __init__(self, units: Optional[int] = None, directions=("forward", "backward"), **kwargs):
@@ -67,14 +54,9 @@ class DiSAN(SentenceEncoder):
         super().build(input_shape)
 
     def _block(self, name, direction, input_shape):
-        block = DirectionalSelfAttention(
-            self.units,
-            direction,
-            self.activation,
-            attention_form=self.attention_form,
-            **self.child_options(name),
-        )
-        return build_child(block, input_shape)
+        options = {"activation": self.activation, "attention_form": self.attention_form}
+        arguments = self.units, direction
+        return self.add_child(DirectionalSelfAttention, name, input_shape, *arguments, **options)
 
     def output_size(self, dim):
         return 2 * (self.units or dim)
@@ -101,10 +83,8 @@ class DiSAN(SentenceEncoder):
         second = self.backward_block.attend(x, mask)
         u = tf.concat([first["output"], second["output"]], axis=-1)
         names = self.directions if len(set(self.directions)) == 2 else ("first", "second")
-        return {
-            f"{names[0]}_attention": first["attention"],
-            f"{names[1]}_attention": second["attention"],
-            f"{names[0]}_gate": first["gate"],
-            f"{names[1]}_gate": second["gate"],
-            "source2token": self.source2token.attention_weights(u, mask),
+        blocks = list(zip(names, (first, second)))
+        shown = {
+            f"{name}_{it}": block[it] for it in ("attention", "gate") for name, block in blocks
         }
+        return {**shown, "source2token": self.source2token.attention_weights(u, mask)}

@@ -7,18 +7,16 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_choice, check_layers
 from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.attention.multiway import MultiwayCoAttention
-from disan_tf.layers.bottleneck import Bottleneck
-from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Positions
+from disan_tf.layers.feed_forward import Bottleneck
 from disan_tf.layers.keras_layer import output_shape
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.packing import pad_length, real_tokens
 from disan_tf.layers.recurrent import BasicLSTM, BasicRNN
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import pad_length, real_tokens, token_mask
 from disan_tf.ops import batch_share
 from disan_tf.ops.devices import on_host
 from disan_tf.ops.masked_softmax import boolean_mask
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.tracing import is_compiled
 
 RECURRENCES = ("rnn", "lstm")
 
@@ -50,15 +48,12 @@ class DRCN(PairEncoder):
       dropout, l2, seed: see `BaseLayer`; dropout acts on h^l, all matrices are regularised.
 
     Call arguments:
-      first, second: <float>[batch, first length, dim] and [batch, second length, dim], words.
+      first, second: <float>[batch, length, dim] of any two lengths, words.
       first_mask, second_mask: <bool>[batch, length], True = real token; None = all are real.
       training: whether dropout acts.
 
     Returns:
       The vectors of both sentences, each <float>[batch, size]; exactly 0 without tokens.
-
-    Raises:
-      ValueError: an unknown `recurrence`, or see `MultiwayCoAttention`.
     """
 
     def __init__(
@@ -80,7 +75,7 @@ class DRCN(PairEncoder):
         self.aggregation = aggregation
         self.own_parameters = own_parameters
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
-        self._add_co_attention("co_attention_1")  # rejects wrong functions before building
+        MultiwayCoAttention(functions, aggregation, seed=0)  # rejects wrong functions
 
     def build(self, first_shape, second_shape=None):
         dim = first_shape[-1]
@@ -93,7 +88,9 @@ class DRCN(PairEncoder):
             self.co_attentions.append(self._co_attention_of(layer, states))
             dim += 2 * states
             if self.bottleneck_units and layer < self.layers:
-                self.bottlenecks.append(self._add_bottleneck(layer, dim))
+                shape, sizes = [None, None, dim], {"units": self.bottleneck_units, "dropout": 0.0}
+                bottleneck = self.add_child(Bottleneck, f"bottleneck_{layer}", shape, **sizes)
+                self.bottlenecks.append(bottleneck)
                 dim = self.bottleneck_units
         super().build(first_shape)
 
@@ -108,15 +105,13 @@ class DRCN(PairEncoder):
 
     def _add_recurrent(self, layer, dim):
         """Adds H_l, and returns the size of its states."""
-        if layer > 1 and self.recurrence == "rnn":
-            self.forward.append(BasicRNN(self.units, **self._options(f"forward_{layer}")))
-            build_child(self.forward[-1], [None, None, dim])
+        shape, sizes = [None, None, dim], {"units": self.units, "dropout": 0.0}
+        kind = BasicRNN if layer > 1 and self.recurrence == "rnn" else BasicLSTM
+        self.forward.append(self.add_child(kind, f"forward_{layer}", shape, **sizes))
+        if kind is BasicRNN:
             return self.units
-        self.forward.append(BasicLSTM(self.units, **self._options(f"forward_{layer}")))
-        options = self._options(f"backward_{layer}")
-        self.backward.append(BasicLSTM(self.units, backward=True, **options))
-        for directions in (self.forward, self.backward):
-            build_child(directions[-1], [None, None, dim])
+        backward = self.add_child(kind, f"backward_{layer}", shape, backward=True, **sizes)
+        self.backward.append(backward)
         return 2 * self.units
 
     def recurrent(self, layer: int) -> list:
@@ -127,17 +122,10 @@ class DRCN(PairEncoder):
         """Returns the layer's own co-attention, or the one that the later layers share."""
         if layer > 2 and not self.own_parameters:
             return self.co_attentions[1]
-        return build_child(self._add_co_attention(f"co_attention_{layer}"), [None, None, dim])
-
-    def _add_co_attention(self, name):
-        return MultiwayCoAttention(self.functions, self.aggregation, **self._options(name))
-
-    def _add_bottleneck(self, layer, dim):
-        bottleneck = Bottleneck(self.bottleneck_units, **self._options(f"bottleneck_{layer}"))
-        return build_child(bottleneck, [None, None, dim])
-
-    def _options(self, name):
-        return {**self.child_options(name), "dropout": 0.0}
+        shape, options = [None, None, dim], {"dropout": 0.0}
+        functions = self.functions, self.aggregation
+        name = f"co_attention_{layer}"
+        return self.add_child(MultiwayCoAttention, name, shape, *functions, **options)
 
     def call(self, first, second, first_mask=None, second_mask=None, training=None):
         pair = _Pair(token_mask(first, first_mask), token_mask(second, second_mask))
@@ -169,9 +157,8 @@ class DRCN(PairEncoder):
     def attend_pair(self, first, second, first_mask, second_mask):
         """Computes the co-attention weights between the words of both sentences.
 
-        Returns:
-          For each sentence "<function>_<layer>" <float32>[batch, own length, other length, 1];
-          layers count from 1. The weights of a word sum to 1 over the other sentence.
+        For each sentence they are "<function>_<layer>" <float32>[batch, own length, other length,
+        1], with layers from 1, and sum to 1 over the other sentence.
         """
         pair, attended = _Pair(first_mask, second_mask), [{}, {}]
         x = pair.words(first, second)
@@ -248,12 +235,7 @@ def _real_rows(x, mask):
 def _maximum(x, mask):
     """Computes the maximum over each sentence's real tokens, per feature; 0 without tokens.
 
-    Args:
-      x: <float>[rows, dim], see `real_tokens`.
-      mask: <bool>[batch, length].
-
-    Returns:
-      <float>[batch, dim].
+    x is <float>[rows, dim], see `real_tokens`; the result is <float>[batch, dim].
     """
     if is_compiled():
         x = tf.reshape(x, tf.concat([tf.shape(mask), [x.shape[-1]]], axis=0))

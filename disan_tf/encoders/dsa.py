@@ -12,13 +12,13 @@ from disan_tf.common.options import (
 )
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention, StaticSelfAttention
-from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
-from disan_tf.layers.initializers import check_init_scale
-from disan_tf.layers.masks import token_mask
+from disan_tf.layers.keras_layer import build_child
+from disan_tf.layers.linear import check_init_scale
 from disan_tf.layers.packed_rows import PackedRows
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 
 ATTENTIONS = ("dynamic", "static")
 
@@ -48,22 +48,8 @@ class DSAEncoder(SentenceEncoder):
       attention_form, dropout, l2, seed: see `SentenceEncoder`; `dropout` is the rate of
         the convolutions.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
-      z, the sentence vector, <float>[batch, attentions * units]; exactly 0 for a sentence without
-      tokens.
-
-    Raises:
-      ValueError: an unknown `attention` or `init_scale`, several static attentions, a size under 1,
-        or a dropout rate outside [0, 1).
-
-    Example:
-      >>> DSAEncoder(units=3, attentions=2)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
+      z, the sentence vector, <float>[batch, attentions * units].
     """
 
     def __init__(
@@ -104,27 +90,16 @@ class DSAEncoder(SentenceEncoder):
         seed = site_seed(self.seed, "words")
         dropout = Dropout(self.word_dropout, seed, name="input_dropout", dtype=self.dtype_policy)
         self.input_dropout = build_child(dropout, input_shape)
-        cnn = DenselyConnectedCNN(
-            self.layers,
-            self.first_units,
-            self.dense_units,
-            self.widths,
-            self.compressed_units,
-            self.first_width,
-            self.negative_slope,
-            self.init_scale,
-            **self.child_options("cnn"),
-        )
-        self.cnn = build_child(cnn, input_shape)
-        self.attention = build_child(self._make_attention(), [None, None, self.compressed_units])
-        super().build(input_shape)
-
-    def _make_attention(self):
-        options = {**self.child_options("attention"), "dropout": 0.0}
-        options["negative_slope"] = self.negative_slope
+        options = {"negative_slope": self.negative_slope}
+        cnn = {"first_width": self.first_width, "init_scale": self.init_scale, **options}
+        sizes = self.layers, self.first_units, self.dense_units, self.widths, self.compressed_units
+        self.cnn = self.add_child(DenselyConnectedCNN, "cnn", input_shape, *sizes, **cnn)
+        kind, sizes = DynamicSelfAttention, (self.units, self.attentions, self.iterations)
         if self.attention_kind == "static":
-            return StaticSelfAttention(self.units, **options)
-        return DynamicSelfAttention(self.units, self.attentions, self.iterations, **options)
+            kind, sizes = StaticSelfAttention, (self.units,)
+        shape, options = [None, None, self.compressed_units], {**options, "dropout": 0.0}
+        self.attention = self.add_child(kind, "attention", shape, *sizes, **options)
+        super().build(input_shape)
 
     def output_size(self, dim):
         return self.attentions * self.units

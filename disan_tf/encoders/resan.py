@@ -6,12 +6,10 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.children import build_child
-from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention, check_hard_attention
-from disan_tf.layers.hard_attention.sampler import merge_selections
-from disan_tf.layers.masks import token_mask
+from disan_tf.layers.hard_attention.samplers import ReinforcedSequenceSampling, merge_selections
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 
 
 @serializable
@@ -30,21 +28,12 @@ class ReSAN(SentenceEncoder):
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
     Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
+      x, mask, training: see `BaseLayer`.
       selections: result of `select`; None = greedy selections.
-      training: whether dropout acts.
 
     Returns:
       e, the sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens, or
       whose heads are all dropped.
-
-    Raises:
-      ValueError: see `ReinforcedSelfAttention`.
-
-    Example:
-      >>> ReSAN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
     """
 
     def __init__(
@@ -63,16 +52,11 @@ class ReSAN(SentenceEncoder):
         self.sampling = sampling
 
     def build(self, input_shape):
-        self.attention = ReinforcedSelfAttention(
-            self.units,
-            self.activation,
-            self.unselected,
-            self.shared,
-            self.sampling,
-            self.attention_form,
-            **self.child_options("attention"),
+        arguments = self.units, self.activation, self.unselected, self.shared, self.sampling
+        options = {"attention_form": self.attention_form}
+        self.attention = self.add_child(
+            ReinforcedSelfAttention, "attention", input_shape, *arguments, **options
         )
-        build_child(self.attention, input_shape)
         self.source2token = self.add_source2token(2 * (self.units or input_shape[-1]))
         super().build(input_shape)
 
@@ -116,21 +100,10 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
       activation: activation of sampler and source2token.
       attention_form, dropout, l2, seed: see `SentenceEncoder`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
-      selections: result of `select`; None = greedy selections.
-      training: whether dropout acts.
+    Call arguments: see `ReSAN`.
 
     Returns:
       The sentence vector, <float>[batch, dim]; exactly 0 if no word is selected.
-
-    Raises:
-      ValueError: fewer than one unit.
-
-    Example:
-      >>> SelectedSource2TokenEncoder(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):
@@ -138,10 +111,8 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
-        self.sampler = ReinforcedSequenceSampling(
-            self.units, self.activation, **self.child_options("sampler")
-        )
-        build_child(self.sampler, input_shape)
+        options = {"units": self.units, "activation": self.activation}
+        self.sampler = self.add_child(ReinforcedSequenceSampling, "sampler", input_shape, **options)
         self.source2token = self.add_source2token(input_shape[-1])
         super().build(input_shape)
 
@@ -173,8 +144,5 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         """
         mask = token_mask(x, mask)
         selected = self.select(x, mask, "greedy").heads[0]
-        weights = self.source2token.attention_weights(x, selected)
-        return {
-            "selected_words": tf.cast(selected, tf.float32)[:, :, None],
-            "source2token": weights,
-        }
+        shown = {"selected_words": tf.cast(selected, tf.float32)[:, :, None]}
+        return {**shown, "source2token": self.source2token.attention_weights(x, selected)}

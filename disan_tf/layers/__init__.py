@@ -4,9 +4,8 @@ from disan_tf.common import keras_version
 
 keras_version.check()
 
-from disan_tf.layers.attention.directional import DirectionalSelfAttention
+from disan_tf.layers.attention.directional import DirectionalSelfAttention, FusionGate
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention, StaticSelfAttention
-from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention, positional_encoding
 from disan_tf.layers.attention.multiway import MultiwayCoAttention
 from disan_tf.layers.attention.token2token import IntraAttention, SelfAlignment, Token2Token
@@ -16,18 +15,19 @@ from disan_tf.layers.attention.token_attention import (
     Source2Token,
     VanillaAttention,
 )
-from disan_tf.layers.bottleneck import Bottleneck
 from disan_tf.layers.convolution import Convolution, DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout
 from disan_tf.layers.embedding.words import WordEmbedding
-from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
-from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
+from disan_tf.layers.feed_forward import Bottleneck, Highway
 from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention
+from disan_tf.layers.hard_attention.samplers import (
+    IterativeSequenceSampling,
+    ReinforcedSequenceSampling,
+)
 from disan_tf.layers.hard_attention.selective import SelectiveSelfAttention
 from disan_tf.layers.heads.batch_norm import DRCNHead, DSAHead
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.layers.heads.word_softmax import WordSoftmax
-from disan_tf.layers.highway import Highway
 from disan_tf.layers.linear import Linear
 from disan_tf.layers.recurrent import BasicGRU, BasicLSTM, BasicRNN
 

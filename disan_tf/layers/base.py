@@ -5,9 +5,15 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_rate
-from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
-from disan_tf.layers.keras_layer import UNCAST, Dense, mask_tensor, output_shape, vectors_spec
+from disan_tf.layers.keras_layer import (
+    UNCAST,
+    Dense,
+    build_child,
+    mask_tensor,
+    output_shape,
+    vectors_spec,
+)
 from disan_tf.layers.linear import Linear, weight_decay
 from disan_tf.layers.serialization import ConfiguredLayer
 
@@ -15,14 +21,10 @@ from disan_tf.layers.serialization import ConfiguredLayer
 class BaseLayer(ConfiguredLayer):
     """A Keras layer with the arguments that all layers of the papers share.
 
-    A subclass creates and builds its sublayers in `build`, with the `add_...` methods or with
-    `child_options`: each sublayer then has this layer's dropout rate, weight decay and dtype
-    policy, and a seed that derives from this layer's seed and the sublayer's name. The contract
-    of every layer (masks, padding, precision) is in `disan_tf/layers/README.md`.
-
-    The mask may be implicit: Keras passes it on from earlier layers. An explicit mask has priority,
-    and without a mask all tokens are real. The output keeps the mask if it has a vector for each
-    token.
+    A subclass creates and builds its sublayers in `build`, with the `add_...` methods: a sublayer
+    has this layer's dropout rate, weight decay and dtype policy, and a seed that derives from this
+    layer's seed and the sublayer's name. `disan_tf/layers/README.md` has the contract of every
+    layer (masks, padding, precision).
 
     Args:
       dropout: rate of every `Dropout` in the layer, in [0, 1).
@@ -30,8 +32,19 @@ class BaseLayer(ConfiguredLayer):
       seed: integer from which the seeds of all sublayers derive; None = drawn when the layer is
         made, so that `keras.utils.set_random_seed` reproduces it, and kept in the config.
 
+    Call arguments of layers that document no others:
+      x: <float>[batch, length, dim].
+      mask: <bool>[batch, length], True = real token; None = the mask that Keras passes on from
+        earlier layers, or else all tokens. If the output has vectors of tokens, it keeps the mask.
+      training: whether dropout acts.
+
     Raises:
-      ValueError: a dropout rate outside [0, 1), or a negative `l2`.
+      ValueError: an impossible argument, as "name=value must be ...".
+
+    Example:
+      >>> block = DirectionalSelfAttention(16, direction="forward")
+      >>> block(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
+      TensorShape([2, 5, 16])
     """
 
     keeps_tokens = True  # whether the output has a vector for each token of the (first) input
@@ -71,11 +84,14 @@ class BaseLayer(ConfiguredLayer):
             return None
         return mask_tensor(mask)
 
+    def add_child(self, kind: type, name: str, input_shape, *args, **options):
+        """Builds a sublayer of a class; `options` override this layer's `child_options`."""
+        child = kind(*args, **{**self.child_options(name), **options})
+        return build_child(child, input_shape)
+
     def add_linear(self, name: str, input_dim: int, units: int, **options) -> Linear:
         """Builds a `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
-        shared = {"dropout": self.dropout, "l2": self.l2, "dtype": self.dtype_policy}
-        linear = Linear(units, name=name, seed=site_seed(self.seed, name), **{**shared, **options})
-        return build_child(linear, [None, None, input_dim])
+        return self.add_child(Linear, name, [None, None, input_dim], units, **options)
 
     def add_dropout(self, name: str) -> Dropout:
         """Builds a `Dropout` sublayer."""
@@ -89,28 +105,11 @@ class BaseLayer(ConfiguredLayer):
         return build_child(projection, [None, None, input_dim])
 
     def add_uncast_weight(self, name: str, shape: list, initializer, l2: float = 0.0):
-        """Adds a weight that Keras leaves in float32 under mixed precision; the layer casts it.
-
-        Args:
-          name: name of the weight.
-          shape: shape of the weight.
-          initializer: a Keras initializer or its name.
-          l2: see `BaseLayer`; 0 = the weight does not decay.
-        """
-        return self.add_weight(
-            name=name,
-            shape=shape,
-            initializer=initializer,
-            regularizer=weight_decay(l2),
-            **UNCAST,
-        )
+        """Adds a weight that Keras leaves in float32 under mixed precision; the layer casts it."""
+        options = {"initializer": initializer, "regularizer": weight_decay(l2), **UNCAST}
+        return self.add_weight(name=name, shape=shape, **options)
 
     def child_options(self, name: str) -> dict:
         """Returns the shared constructor arguments for a `BaseLayer` sublayer of this name."""
-        return {
-            "dropout": self.dropout,
-            "l2": self.l2,
-            "seed": site_seed(self.seed, name),
-            "name": name,
-            "dtype": self.dtype_policy,
-        }
+        shared = {"dropout": self.dropout, "l2": self.l2, "seed": site_seed(self.seed, name)}
+        return {**shared, "name": name, "dtype": self.dtype_policy}

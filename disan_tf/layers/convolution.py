@@ -7,13 +7,16 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_widths
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
-from disan_tf.layers.linear import project
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.linear import (
+    cast_weight,
+    check_init_scale,
+    he_normal,
+    project,
+    variance_factor,
+)
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.elementwise import LeakyReLU, bias_activation, copies
 
 
@@ -34,20 +37,8 @@ class Convolution(BaseLayer):
       kernel_initializer: for W, a Keras initializer or its name; b is initialised to 0.
       dropout, l2, seed: see `BaseLayer`; dropout acts on x and W is regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       y, <float>[batch, length, units]; exactly 0 on padding.
-
-    Raises:
-      ValueError: fewer than one unit, or a width under 1.
-
-    Example:
-      >>> Convolution(3, width=5)(tf.ones([2, 4, 8]), mask=tf.ones([2, 4], tf.bool)).shape
-      TensorShape([2, 4, 3])
     """
 
     def __init__(
@@ -76,14 +67,9 @@ class Convolution(BaseLayer):
         return tf.where(real, self.convolve(x), zero)
 
     def convolve(self, x, activation=None):
-        """Computes the convolution without mask and dropout.
+        """Computes y <float>[batch, length, units] without mask and dropout.
 
-        Args:
-          x: <float>[batch, length, dim]; it must be 0 on padding, unless the width is 1.
-          activation: None = the layer's own.
-
-        Returns:
-          y, <float>[batch, length, units]; not 0 on padding.
+        x <float>[batch, length, dim] must be 0 on padding, unless the width is 1; y is not.
         """
         kernel = cast_weight(self.kernel, x.dtype)
         # For one token a plain product is faster than conv1d in bfloat16.
@@ -95,10 +81,9 @@ def _same_convolution(x, kernel):
     """Computes `tf.nn.conv1d` with padding "SAME", and avoids two errors of TensorFlow.
 
     In bfloat16, TensorFlow 2.19's kernels for processors with AMX were wrong by 134 % for 5 tokens
-    and a window of 12. Sentences shorter than the window therefore get zeros up to the window's
-    width, and the surplus of the result is cut off; longer sentences are neither copied nor changed
-    by a bit. For a batch without rows, `tf.nn.conv1d` keeps the channels of x; here the result has
-    `units` channels.
+    and a window of 12. Sentences shorter than the window therefore get zeros up to its width, and
+    the surplus of the result is cut off; longer sentences keep every bit. For a batch without rows,
+    `tf.nn.conv1d` keeps the channels of x; here the result has `units` channels.
     """
     length, (width, _, units) = tf.shape(x)[1], kernel.shape
     if x.dtype == tf.bfloat16:
@@ -149,21 +134,11 @@ class DenselyConnectedCNN(BaseLayer):
       dropout, l2, seed: see `BaseLayer`; every W is regularised.
 
     Call arguments:
-      x: X^0, <float>[batch, length, dim], word vectors.
-      mask: <bool>[batch, length], True = real token.
+      x, mask, training: see `BaseLayer`; x is X^0.
       places: places of the tokens in the global batch, see `Dropout`.
-      training: whether dropout acts.
 
     Returns:
       X^c, <float>[batch, length, compressed_units]; exactly 0 on padding.
-
-    Raises:
-      ValueError: a size or width under 1, no widths, a slope that is not above 0, or an unknown
-        `init_scale`.
-
-    Example:
-      >>> DenselyConnectedCNN()(tf.ones([2, 4, 8]), mask=tf.ones([2, 4], tf.bool)).shape
-      TensorShape([2, 4, 300])
     """
 
     def __init__(
@@ -205,16 +180,10 @@ class DenselyConnectedCNN(BaseLayer):
         """Adds the convolution and the dropout of one h."""
         self.output_dropouts.append(self.add_dropout(f"{name}_dropout"))
         factor = variance_factor(self.init_scale, self.dropout)
-        convolution = Convolution(
-            units,
-            width,
-            l2=self.l2,
-            seed=site_seed(self.seed, name),
-            name=name,
-            dtype=self.dtype_policy,
-            kernel_initializer=he_normal(site_seed(self.seed, f"{name}_kernel"), factor),
-        )
-        self.convolutions.append(build_child(convolution, [None, None, input_dim]))
+        initializer = he_normal(site_seed(self.seed, f"{name}_kernel"), factor)
+        options = {"dropout": 0.0, "kernel_initializer": initializer}
+        shape = [None, None, input_dim]
+        self.convolutions.append(self.add_child(Convolution, name, shape, units, width, **options))
 
     @property
     def reach(self) -> int:

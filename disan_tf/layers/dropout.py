@@ -32,14 +32,8 @@ def initial_seed(seed: Optional[int]) -> int:
 
 def add_count(layer: tf.keras.layers.Layer) -> tf.Variable:
     """Adds a weight <int64>[] that counts a layer's calls, equal on all replicas."""
-    return layer.add_weight(
-        name="calls",
-        shape=[],
-        dtype="int64",
-        initializer="zeros",
-        trainable=False,
-        **SAME_ON_REPLICAS,
-    )
+    options = {"dtype": "int64", "initializer": "zeros", "trainable": False, **SAME_ON_REPLICAS}
+    return layer.add_weight(name="calls", shape=[], **options)
 
 
 def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
@@ -57,20 +51,15 @@ def next_seed(seed: int, calls: tf.Variable) -> tf.Tensor:
 
 
 class Positions(NamedTuple):
-    """The rows of a global tensor that a replica's tensor <float>[..., dim] holds.
+    """The rows of a global tensor <float>[count, dim] that a replica's <float>[..., dim] holds."""
 
-    Attributes:
-      rows: <int32>[...], indices of the rows in the global tensor, read as <float>[count, dim].
-      count: <int32>[], number of rows in the global tensor.
-    """
-
-    rows: tf.Tensor
-    count: tf.Tensor
+    rows: tf.Tensor  # <int32>[...], indices of the rows in the global tensor
+    count: tf.Tensor  # <int32>[]
 
 
 @serializable
 class Dropout(ConfiguredLayer):
-    """Keras' Dropout with stateless random numbers: y = keep * x / (1 - rate) in training.
+    """Dropout (Srivastava et al. 2014) over stateless random numbers: y = keep * x / (1 - rate).
 
     The mask of the n-th training call is a function of (seed, n) alone, and n is a variable that
     is saved with the weights: a training that is killed and resumed draws the same masks as one
@@ -89,17 +78,6 @@ class Dropout(ConfiguredLayer):
 
     Returns:
       y, <float>[...].
-
-    Raises:
-      ValueError: a rate outside [0, 1).
-
-    Example:
-      >>> dropout = Dropout(0.25, seed=1)
-      >>> dropout(tf.ones([2, 5, 8]), training=True).shape
-      TensorShape([2, 5, 8])
-
-    Reference: Srivastava et al. (2014), "Dropout: A Simple Way to Prevent Neural Networks from
-    Overfitting".
     """
 
     def __init__(self, rate: float, seed: Optional[int] = None, **kwargs):

@@ -7,6 +7,7 @@ import random
 import tensorflow as tf
 
 from disan_tf.common.keras_version import CHOICE, is_keras_3
+from disan_tf.common.options import suggestion
 from disan_tf.ops.masked_softmax import boolean_mask, check_mask
 
 
@@ -184,3 +185,24 @@ def vectors_spec(input_shape) -> tf.keras.layers.InputSpec:
 def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:
     """Returns a layer or model, its sublayers, and theirs."""
     return list(layer._flatten_layers())
+
+
+def build_child(layer: tf.keras.layers.Layer, input_shape) -> tf.keras.layers.Layer:
+    """Builds a sublayer, with its name before its weights' names, and returns it.
+
+    Weight names are thus unique in a model, as Keras' `.h5` files require.
+    """
+    with tf.name_scope(layer.name):
+        layer.build(input_shape)
+    return layer
+
+
+def activation_of(activation):
+    """Returns the activation for a name, as in configs; raises ValueError for an unknown name."""
+    try:
+        return tf.keras.activations.get(activation)
+    except (TypeError, ValueError):
+        known = [name for name in dir(tf.keras.activations) if not name.startswith("_")]
+        raise ValueError(
+            f"activation={activation} must be an activation of Keras{suggestion(activation, known)}"
+        ) from None

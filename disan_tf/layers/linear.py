@@ -1,17 +1,20 @@
-"""A dense layer with dropout on its input and weight decay on its matrix."""
+"""A dense layer with dropout and weight decay; initial values and casts of weights."""
 
+import contextlib
+import threading
 from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least
-from disan_tf.layers.children import build_child
+from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.dropout import Dropout, initial_seed
-from disan_tf.layers.keras_layer import Dense, output_shape, vectors_spec
-from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.keras_layer import Dense, build_child, output_shape, vectors_spec
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops.elementwise import bias_activation
-from disan_tf.ops.xla import ensure_shape
+from disan_tf.ops.tracing import ensure_shape
+
+INIT_SCALES = ("keep", "rate")
+_scope = threading.local()
 
 
 @serializable
@@ -36,13 +39,6 @@ class Linear(ConfiguredLayer):
 
     Returns:
       <float>[..., units].
-
-    Raises:
-      ValueError: fewer than one unit, or a rate outside [0, 1).
-
-    Example:
-      >>> Linear(3, activation="elu")(tf.ones([2, 5, 8])).shape
-      TensorShape([2, 5, 3])
     """
 
     def __init__(
@@ -69,16 +65,9 @@ class Linear(ConfiguredLayer):
     def build(self, input_shape):
         self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
         build_child(self.dropout, input_shape)
-        self.dense = Dense(
-            self.units,
-            self.activation,
-            self.use_bias,
-            self.kernel_initializer,
-            kernel_regularizer=weight_decay(self.l2),
-            name="dense",
-            dtype=self.dtype_policy,
-        )
-        build_child(self.dense, input_shape)
+        arguments = self.units, self.activation, self.use_bias, self.kernel_initializer
+        options = {"kernel_regularizer": weight_decay(self.l2), "dtype": self.dtype_policy}
+        self.dense = build_child(Dense(*arguments, name="dense", **options), input_shape)
         self.input_spec = vectors_spec(input_shape)
         super().build(input_shape)
 
@@ -117,3 +106,65 @@ def project(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
 def weight_decay(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:
     """Returns the regulariser l2 * 0.5 * ||W||^2 (Keras' L2 has no 0.5); None for l2 = 0."""
     return tf.keras.regularizers.L2(0.5 * l2) if l2 else None
+
+
+@contextlib.contextmanager
+def shared_conversions():
+    """Makes `cast_weight` cast each weight once inside the context.
+
+    A tied encoder uses its weights for both sentences: without this, mixed precision would cast
+    them, and their gradients, twice.
+    """
+    if getattr(_scope, "casts", None) is not None:  # an outer block already shares
+        yield
+        return
+    _scope.casts = {}
+    try:
+        yield
+    finally:
+        _scope.casts = None
+
+
+def cast_weight(weight: tf.Variable, dtype: tf.DType) -> tf.Tensor:
+    """Returns the value of `weight` as `dtype`."""
+    casts = getattr(_scope, "casts", None)
+    if casts is None:
+        return tf.cast(weight, dtype)
+    key = id(weight), dtype
+    if key not in casts:  # the weight is stored too, so that no other object can reuse its id
+        casts[key] = weight, tf.cast(weight, dtype)
+    return casts[key][1]
+
+
+def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceScaling:
+    """Returns the normal distribution with mean 0 and standard deviation sqrt(2 * keep / fan_in).
+
+    With keep = 1 this is the rule of He et al. (2015), Sec. 2.2, for rectified activations.
+    Gehring et al. (2017), Sec. 3.5, multiply the variance by the probability `keep` that dropout
+    keeps an entry, because dropout divides the entries that it keeps by that probability. Keras'
+    HeNormal has keep = 1 and is truncated; this distribution is not.
+
+    fan_in is the number of inputs of a unit: dim for a matrix [dim, units], width * dim for the
+    kernel of a convolution [width, dim, units]. Layers of one shape that share a seed get the same
+    weights.
+    """
+    return tf.keras.initializers.VarianceScaling(
+        2.0 * keep, mode="fan_in", distribution="untruncated_normal", seed=seed
+    )
+
+
+def variance_factor(init_scale: str, rate: float) -> float:
+    """Returns the factor `keep` of `he_normal` for a layer with dropout on its input.
+
+    Args:
+      init_scale: "keep", the probability 1 - rate that an entry is kept (Gehring et al. 2017, Sec.
+        3.5); or "rate", the rate itself, as the DSA paper's appendix says literally
+        ("square root of the dropout rate" times the weights), and 1 without dropout.
+      rate: dropout rate in [0, 1).
+    """
+    return 1.0 - rate if check_init_scale(init_scale) == "keep" else rate or 1.0
+
+
+def check_init_scale(init_scale: str) -> str:
+    """Returns `init_scale`, or raises ValueError with the known values."""
+    return check_choice("init_scale", init_scale, INIT_SCALES)

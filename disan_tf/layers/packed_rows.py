@@ -3,10 +3,10 @@
 import tensorflow as tf
 
 from disan_tf.layers.dropout import Positions
-from disan_tf.layers.packing import LENGTH_MULTIPLE, ROWS_MULTIPLE, surplus
+from disan_tf.layers.tokens import LENGTH_MULTIPLE, ROWS_MULTIPLE, surplus
 from disan_tf.ops.batch_share import all_rows, current
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import ensure_shape, is_compiled, is_jit_compiled
+from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled
 
 SENTENCES_PER_ROW = 8
 MIN_SAVING = 0.25  # least fraction of positions to save, for packing to pay
@@ -21,6 +21,10 @@ class PackedRows:
     results as for each sentence alone. If packing saves less than `MIN_SAVING` of the positions,
     the batch stays as it is.
 
+        rows = PackedRows(mask, gap=1)
+        y = Convolution(3, width=3)(rows.pack(x), mask=rows.mask)
+        rows.sentences(rows.tokens(y))  # the convolution of each sentence
+
     Args:
       mask: <bool>[batch, length], True = real token.
       gap: tokens of padding after a sentence.
@@ -29,13 +33,6 @@ class PackedRows:
       mask: mask of the rows, <bool>[rows, width], True = real token.
       places: places of the rows' tokens, see `Dropout`; None if the batch is whole. XLA needs
         fixed shapes and does not pack; the tokens then have the places of the packed rows.
-
-    Example:
-      >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
-      >>> rows = PackedRows(mask, gap=1)
-      >>> y = Convolution(3, width=3)(rows.pack(x), mask=rows.mask)
-      >>> rows.sentences(rows.tokens(y)).shape
-      TensorShape([2, 5, 3])
     """
 
     def __init__(self, mask: tf.Tensor, gap: int):
@@ -148,11 +145,7 @@ def _places_if_packed(mask, gap):
 
 
 def _deal(sizes, rows):
-    """Deals sentences to rows.
-
-    Args:
-      sizes: lengths of the sentences with their gaps, <int32>[batch].
-      rows: number of rows.
+    """Deals sentences of these lengths with gaps, <int32>[batch], to so many rows.
 
     Returns:
       The position of every sentence in the flattened rows <int32>[batch], and the rows' width.

@@ -5,9 +5,8 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.packing import scatter_tokens
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import scatter_tokens, token_mask
 from disan_tf.ops.devices import is_on_gpu
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
@@ -18,7 +17,7 @@ from disan_tf.ops.recurrence import (
     rnn_cell,
     scan_tokens,
 )
-from disan_tf.ops.xla import ensure_shape
+from disan_tf.ops.tracing import ensure_shape
 
 
 class Recurrent(BaseLayer):
@@ -30,13 +29,13 @@ class Recurrent(BaseLayer):
     alone, with independent masks for all tokens. The recurrence is float32; the product with x, of
     all tokens at once, has the layer's precision.
 
-    A subclass creates its weights in `build` before it calls `super().build`. It defines `step`,
-    and `split_weights` unless it has exactly one `kernel` and one `bias`.
-
     Keras' `Bidirectional` wraps these layers too. A layer with `go_backwards` reads the reversed
     sentence and returns its states, h of the last token first, which the wrapper reverses. Its
     dropout masks differ from those of the layer without. The modes that Keras' own recurrent layers
     have besides (states as results or arguments, the last h alone) are refused.
+
+    A subclass creates its weights in `build` before it calls `super().build`. It defines `step`,
+    and `split_weights` unless it has exactly one `kernel` and one `bias`.
 
     Args:
       units: size of h.
@@ -46,8 +45,7 @@ class Recurrent(BaseLayer):
 
     Call arguments:
       x: <float>[batch, length, dim], or its `real_tokens`, <float>[tokens, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
+      mask, training: see `BaseLayer`.
       initial_state: None, which Keras' `Bidirectional` passes; h_0 is 0.
 
     Returns:
@@ -86,7 +84,7 @@ class Recurrent(BaseLayer):
         shape = [input_dim + self.units, gates * self.units]
         return self.add_uncast_weight(name, shape, "glorot_uniform", self.l2)
 
-    def add_bias(self, name: str, gates: int, initializer: str) -> tf.Variable:
+    def add_bias(self, name: str, gates: int, initializer: str = "zeros") -> tf.Variable:
         """Adds a bias b, <float32>[gates * units]."""
         return self.add_uncast_weight(name, [gates * self.units], initializer)
 
@@ -96,12 +94,10 @@ class Recurrent(BaseLayer):
         return input_kernel, self.bias, state_kernel
 
     def step(self, states: tuple, product: tf.Tensor, *kernels: tf.Tensor) -> tuple:
-        """Computes the states after a token.
+        """Computes the states <float32>[batch, units] after a token from those before it.
 
-        Args:
-          states: states before the token, <float32>[batch, units].
-          product: x_t times its matrix, plus the bias, <float32>[batch, gates * units].
-          kernels: the matrices of h, see `split_weights`.
+        `product` is x_t times its matrix, plus the bias, <float32>[batch, gates * units]; for
+        `kernels` see `split_weights`.
         """
         raise NotImplementedError
 
@@ -163,15 +159,9 @@ class BasicRNN(Recurrent):
     h_t = tanh(W [x_t; h_(t-1)] + b)
 
     Keras' SimpleRNN computes the same with W in two parts, PyTorch's RNN with two biases, whose sum
-    is b.
+    is b. 100 units on 300-dimensional vectors: 40,100 parameters.
 
-    100 units on 300-dimensional vectors: 40,100 parameters.
-
-    Arguments, call arguments and result: see `Recurrent`; W is regularised.
-
-    Example:
-      >>> BasicRNN(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 3])
+    Arguments, call arguments and result: see `Recurrent`.
     """
 
     cell = "rnn"
@@ -179,7 +169,7 @@ class BasicRNN(Recurrent):
 
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1], gates=1)
-        self.bias = self.add_bias("bias", gates=1, initializer="zeros")
+        self.bias = self.add_bias("bias", gates=1)
         super().build(input_shape)
 
     def step(self, states, product, kernel):
@@ -195,15 +185,10 @@ class BasicLSTM(Recurrent):
     h_t = sigmoid(o) * tanh(c_t)
 
     Keras' LSTM orders the gates i, f, j, o, has W in two parts, initialises the part for h
-    orthogonally, and adds the 1 to the initial value of b.
+    orthogonally, and adds the 1 to the initial value of b. 300 units on 300-dimensional vectors:
+    721,200 parameters.
 
-    300 units on 300-dimensional vectors: 721,200 parameters.
-
-    Arguments, call arguments and result: see `Recurrent`; W is regularised.
-
-    Example:
-      >>> BasicLSTM(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 3])
+    Arguments, call arguments and result: see `Recurrent`.
     """
 
     cell = "lstm"
@@ -211,7 +196,7 @@ class BasicLSTM(Recurrent):
 
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1], gates=4)
-        self.bias = self.add_bias("bias", gates=4, initializer="zeros")
+        self.bias = self.add_bias("bias", gates=4)
         super().build(input_shape)
 
     def step(self, states, product, kernel):
@@ -228,15 +213,10 @@ class BasicGRU(Recurrent):
 
     As in that cell, the reset gate r acts before the product with h, b_g is initialised to 1 (so
     that a new layer tends to keep its state) and b_c to 0. Keras' GRU with `reset_after=False`
-    computes the same with u before r in its matrices.
+    computes the same with u before r in its matrices. 300 units on 300-dimensional vectors: 540,900
+    parameters.
 
-    300 units on 300-dimensional vectors: 540,900 parameters.
-
-    Arguments, call arguments and result: see `Recurrent`; W_g and W_c are regularised.
-
-    Example:
-      >>> BasicGRU(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 3])
+    Arguments, call arguments and result: see `Recurrent`.
     """
 
     states = 1  # h
@@ -246,7 +226,7 @@ class BasicGRU(Recurrent):
         self.gate_kernel = self.add_kernel("gate_kernel", dim, gates=2)
         self.gate_bias = self.add_bias("gate_bias", gates=2, initializer="ones")
         self.candidate_kernel = self.add_kernel("candidate_kernel", dim, gates=1)
-        self.candidate_bias = self.add_bias("candidate_bias", gates=1, initializer="zeros")
+        self.candidate_bias = self.add_bias("candidate_bias", gates=1)
         super().build(input_shape)
 
     def split_weights(self, input_dim):

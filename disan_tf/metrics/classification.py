@@ -26,13 +26,8 @@ def expected_calibration_error(
 ) -> float:
     """Computes the mean gap between confidence and accuracy (Guo et al. 2017, Eq. 3).
 
-    Args:
-      probabilities: <float>[examples, classes].
-      labels: <int>[examples].
-      bins: the number of equal intervals of the confidence, the highest probability.
-
-    Returns:
-      The absolute gaps of the bins, weighted by their numbers of examples.
+    The absolute gaps of `bins` equal intervals of the confidence, the highest of the probabilities
+    <float>[examples, classes], are weighted by their numbers of examples.
     """
     confidence = probabilities.max(axis=1)
     gaps = (probabilities.argmax(axis=1) == labels) - confidence
@@ -97,17 +92,15 @@ def _class_scores(predictions, labels, classes):
 
 
 def accuracy_by_length(correct: np.ndarray, lengths: np.ndarray) -> dict:
-    """Computes the accuracy in bins of sentence length, DiSAN Fig. 5.
+    """Computes bin of sentence length -> {"count", "accuracy"}, DiSAN Fig. 5.
 
     The figure's axis has no numbers in the text; its discussion names (5,12), (25,38) and
-    38 or more tokens. We take these as half-open: 1-4, 5-11, 12-24, 25-37, 38+.
+    38 or more tokens. We take these as half-open: 1-4, 5-11, 12-24, 25-37, 38+. The accuracy of a
+    bin without examples is None.
 
     Args:
       correct: <bool>[examples].
       lengths: <int>[examples], tokens of each sentence, or of the longer one of a pair; at least 1.
-
-    Returns:
-      Bin -> {"count", "accuracy"}; the accuracy of a bin without examples is None.
     """
     bins = np.digitize(lengths, list(LENGTH_BINS.values())) - 1
     return {name: _share(correct[bins == number]) for number, name in enumerate(LENGTH_BINS)}

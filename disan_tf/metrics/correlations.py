@@ -43,14 +43,9 @@ def correlation_scores(predictions: np.ndarray, labels: np.ndarray) -> dict[str,
 def calibration(predictions: np.ndarray, labels: np.ndarray, points: int) -> dict:
     """Computes the mean prediction for gold scores between two points of the scale.
 
-    Args:
-      predictions: <float>[examples].
-      labels: <float>[examples], from 1 to `points`.
-      points: number of points on the scale.
-
-    Returns:
-      "[1, 2)", ... "[4, 5]" -> {"count", "mean_label", "mean_answer", "mse"}; the means of a bin
-      without an example are None.
+    Predictions and labels are <float>[examples], the labels from 1 to `points`. The result is
+    "[1, 2)", ... "[4, 5]" -> {"count", "mean_label", "mean_answer", "mse"}; the means of a bin
+    without an example are None.
     """
     last = points - 1
     bins = np.minimum(np.floor(labels).astype(int), last)  # the highest point is in the last bin

@@ -8,13 +8,10 @@ DIRECTIONS = ("forward", "backward")
 def perplexities(sums: np.ndarray) -> dict[str, float]:
     """Computes perplexities, exp of a word's mean -ln p; unknown words and boundaries are words.
 
-    Args:
-      sums: <float32>[examples, 3], the sums of -ln p in nats over each sentence, forward and
-        backward, and the number of words that each direction predicts.
-
-    Returns:
-      "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
-      "forward_perplexity" and "backward_perplexity".
+    `sums` <float32>[examples, 3] are those of -ln p in nats over each sentence, forward and
+    backward, and the number of words that each direction predicts. The results are
+    "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
+    "forward_perplexity" and "backward_perplexity".
     """
     *totals, count = np.sum(sums, axis=0, dtype=np.float64)
     mean = sum(totals) / (2.0 * count)

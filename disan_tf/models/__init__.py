@@ -8,7 +8,7 @@ from disan_tf.models.base import Resources, SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, build_model, count_parameters
 from disan_tf.models.language_model import LanguageModel
-from disan_tf.models.nli import SentencePairClassifier
+from disan_tf.models.pairs import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
 
 __all__ = [

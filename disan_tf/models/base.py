@@ -17,22 +17,16 @@ from disan_tf.text.lookup import UNKNOWN_ID
 class Resources:
     """Arrays and counts that are read from files before a model is built.
 
-    Attributes:
-      words: number of (trainable, fixed) words.
-      classes: number of classes, or of the scale's points.
-      vectors: <float32>[words, dim], the word vectors from id 2.
-      bilm: the arguments of the `BiLM` that feeds the model; None without one.
-      bilm_weights: its weights, see `disan_tf.elmo.bilm.official_tensors`; None without one.
-      word_counts: <int64>[words + 2], the frequencies of word ids in the training data, from id 1
-        (unknown); for a language model, the number of sentences, twice, comes first.
+    The frequencies are those of word ids in the training data, from id 1 (unknown); for a language
+    model, the number of sentences, twice, comes first.
     """
 
-    words: tuple[int, int]
-    classes: int
-    vectors: np.ndarray
-    bilm: Optional[dict] = None
-    bilm_weights: Optional[dict[str, np.ndarray]] = None
-    word_counts: Optional[np.ndarray] = None
+    words: tuple[int, int]  # number of (trainable, fixed) words
+    classes: int  # number of classes, or of the scale's points
+    vectors: np.ndarray  # <float32>[words, dim], the word vectors from id 2
+    bilm: Optional[dict] = None  # the arguments of the `BiLM` that feeds the model, if any
+    bilm_weights: Optional[dict[str, np.ndarray]] = None  # by the names of `official_tensors`
+    word_counts: Optional[np.ndarray] = None  # <int64>[words + 2], the frequencies
 
 
 SENTENCE = ("sentence",)  # the fields of a model of one sentence
@@ -42,8 +36,7 @@ class SentenceModel(tf.keras.Model):
     """A model of an embedding, an encoder and a head; subclasses define the sentences they read.
 
     A subclass is called with <int32>[batch, length] ids (0 = padding) for each of its `fields`, in
-    their order, then with the embedding's `word_features` of each field, and with `training`. So
-    every model is called as
+    their order, then with the embedding's `word_features` of each field, and with `training`:
 
         outputs = model(*(batch[name] for name in model.reads), training=True)
 
@@ -54,10 +47,7 @@ class SentenceModel(tf.keras.Model):
         model.fit({"premise": ids, "hypothesis": other_ids}, labels)
 
     `fit` trains without the policy gradient of encoders with hard attention; `disan_tf.training`
-    has it.
-
-    A subclass also defines its losses and metrics, which are all that the training loop and the
-    evaluation use:
+    has it. A subclass also defines the losses and metrics that training and evaluation use:
 
         model.example_losses(outputs, labels) -> <float32>[batch], without weight decay
         model.batch_score(outputs, labels) -> <float32>[], which training reports beside the loss
@@ -117,8 +107,7 @@ class SentenceModel(tf.keras.Model):
     def signatures(self) -> dict[str, list[tf.TensorSpec]]:
         """Returns the methods that a served model offers: name -> `served_specs` of the inputs.
 
-        They are "call", for predictions, "attend", and "encode" if the encoder makes vectors of
-        single sentences.
+        "encode" is among them if the encoder makes vectors of single sentences.
         """
         specs = served_specs(self.input_specs())
         return {"call": specs, "attend": specs}
@@ -137,7 +126,7 @@ class SentenceModel(tf.keras.Model):
         return self.batch_loss(outputs, labels)
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
-        """Configures `fit`; without `loss` with the task's loss and metrics."""
+        """Configures `fit`; without `loss` with the loss and metrics of the task."""
         if loss is None:
             loss = self.keras_loss()
             metrics = self.keras_metrics if metrics is None else metrics
@@ -172,15 +161,11 @@ class SentenceModel(tf.keras.Model):
         return self.encoder.encode(x, tf.not_equal(ids, 0), selections, training)
 
     def select(self, *inputs, how: str, training=None) -> list:
-        """Selects the tokens of each field for `call`, by an encoder with hard attention.
+        """Returns the `Selections` of each field for `call`, by an encoder with hard attention.
 
         Args:
-          inputs: the inputs of a call.
+          inputs, training: see `call`.
           how: "all", "sample" or "greedy".
-          training: whether dropout acts.
-
-        Returns:
-          A `disan_tf.layers.hard_attention.sampler.Selections` for each field.
         """
         embedded = self.embed(*inputs, training=training)
         return [self.encoder.select(x, mask, how, training) for x, mask in embedded]
@@ -251,8 +236,7 @@ def _in_order(inputs, specs) -> list[tf.Tensor]:
 def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:
     """Gives inputs, see `input_specs`, the names that they have in a served model.
 
-    Sentence models have `ids` and the names of word features, pair models `<field>_ids` and
-    `<field>_<feature>`.
+    They are `ids` and the word features of one sentence, or `<field>_ids` and `<field>_<feature>`.
     """
     (single,) = SENTENCE
     if specs[0].name == single:

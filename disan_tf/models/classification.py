@@ -49,12 +49,7 @@ class ClassScores:
 
 
 def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Computes -ln softmax(logits) of the gold class, in nats, <float32>[batch].
-
-    Args:
-      logits: <float32>[batch, classes].
-      labels: <int32>[batch].
-    """
+    """Computes -ln softmax(logits) of the gold class <int32>[batch], in nats, <float32>[batch]."""
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 

@@ -1,4 +1,8 @@
-"""The embeddings of `config.embedding`, with their properties."""
+"""The embeddings of `config.embedding`, with their properties.
+
+A function makes each embedding from `Sources` and the shared arguments ("l2", "dtype", "seed",
+"name"). Its keyword arguments are the values of `config.embedding`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,17 +22,11 @@ PHRASES = ("own", "cut")
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of a model's words.
+    """The sources of a model's words."""
 
-    Attributes:
-      words: number of (trainable, fixed) words.
-      bilm: the arguments of the `BiLM` that feeds the model; None without one.
-      cached: whether batches hold the biLM's layers in place of characters.
-    """
-
-    words: tuple[int, int]
-    bilm: Optional[dict] = None
-    cached: bool = False
+    words: tuple[int, int]  # number of (trainable, fixed) words
+    bilm: Optional[dict] = None  # the arguments of the `BiLM` that feeds the model, if any
+    cached: bool = False  # whether batches hold the biLM's layers in place of characters
 
 
 # For embeddings that are only checked or compared, before a corpus or a biLM is read.
@@ -36,12 +34,7 @@ ANY_SOURCES = Sources((1, 0), {"units": 1, "cells": 1, "filters": [(1, 1)]})
 
 
 def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
-    """Makes an embedding of word vectors.
-
-    Args:
-      sources, shared: see `EmbeddingKind.make`.
-      dim, trainable: see `WordEmbedding`.
-    """
+    """Makes a `WordEmbedding`, which has `dim` and `trainable`."""
     given = {name: shared[name] for name in ("dtype", "name")}
     return WordEmbedding(*sources.words, dim, trainable=trainable, **given)
 
@@ -57,13 +50,7 @@ def characters(
     character_width: int = 5,
     trainable: bool = True,
 ) -> Embedding:
-    """Makes DRCN's word embedding: the vector twice, the characters, the exact-match flag.
-
-    Args:
-      sources, shared: see `EmbeddingKind.make`.
-      dim, word_length, character_dim, character_units, character_width, trainable: see
-        `WordCharacterEmbedding`.
-    """
+    """Makes DRCN's `WordCharacterEmbedding`, which has all the keyword arguments."""
     return WordCharacterEmbedding(
         *sources.words,
         dim,
@@ -93,7 +80,7 @@ def elmo(
     """Makes an embedding of a biLM's mixed layers.
 
     Args:
-      sources, shared: see `EmbeddingKind.make`.
+      sources, shared: see above.
       bilm: the name of the biLM's files, which are read before a model is made.
       dim: the size of the word vectors.
       cached: whether the layers are computed once, before training, or in every step.
@@ -119,71 +106,42 @@ def elmo(
             "cached then: set --config.embedding.cached=False."
         )
     sizes = dict(zip(("trainable_words", "fixed_words"), sources.words), dim=dim)
-    return ElmoEmbedding(
-        sources.bilm,
-        sources.cached,
-        trainable_bilm,
-        normalize,
-        mix_l2,
-        sizes if words else None,
-        dropout=dropout,
-        **shared,
-    )
+    options = {"trainable_bilm": trainable_bilm, "normalize": normalize, "mix_l2": mix_l2}
+    options.update(words=sizes if words else None, dropout=dropout)
+    return ElmoEmbedding(sources.bilm, sources.cached, **options, **shared)
 
 
 def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:
-    """Makes an embedding of the words' bytes, which a language model's encoder reads.
-
-    Args:
-      sources, shared: see `EmbeddingKind.make`.
-      word_length: see `WordBytes`.
-    """
+    """Makes `WordBytes`, which a language model's encoder reads."""
     return WordBytes(word_length, dtype=shared["dtype"], name=shared["name"])
 
 
 class Prepared(NamedTuple):
-    """Arrays that a prepared corpus must have for an embedding.
+    """Arrays that a prepared corpus must have for an embedding."""
 
-    Attributes:
-      name: the `PreparedCorpus` attribute, which is empty without the arrays.
-      lack: a clause on a corpus without the arrays, for an error.
-      flag: the flag that prepares the arrays.
-    """
-
-    name: str
-    lack: str
-    flag: str
+    name: str  # the `PreparedCorpus` attribute, which is empty without the arrays
+    lack: str  # a clause on a corpus without the arrays, for an error
+    flag: str  # the flag that prepares the arrays
 
 
 @dataclass(frozen=True)
 class EmbeddingKind:
     """The properties of an embedding with a given `config.embedding.name`.
 
-    Attributes:
-      make: makes the layer from `Sources` and shared arguments ("l2", "dtype", "seed", "name"); its
-        keyword arguments are the other values of `config.embedding`.
-      look_up: makes the look-up for raw text from a bundle's folder, `config.embedding`, a biLM's
-        arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
-      files: the files of a prepared corpus that a bundle needs besides the vocabulary.
-      equal: option -> option of `config.data` that must have the same value.
-      required: option of `config.data` that must be set -> the reason, a clause.
-      prepared: the arrays it needs; None for ids alone.
-      reads_bilm: whether a biLM feeds it.
-      counts_words: whether it needs the word frequencies.
-      beyond_ids: a clause on why a text needs more than ids; "" if ids suffice.
-      distributes: whether several replicas can train it.
+    `look_up` makes the look-up for raw text from a bundle's folder, `config.embedding`, a biLM's
+    arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
     """
 
-    make: Callable[..., Embedding]
+    make: Callable[..., Embedding]  # the function above
     look_up: Optional[Callable[..., TextToIds]] = None
-    files: tuple[str, ...] = ()
-    equal: Mapping[str, str] = field(default_factory=dict)
-    required: Mapping[str, str] = field(default_factory=dict)
-    prepared: Optional[Prepared] = None
-    reads_bilm: bool = False
-    counts_words: bool = False
-    beyond_ids: str = ""
-    distributes: bool = True
+    files: tuple[str, ...] = ()  # of a prepared corpus that a bundle needs besides the vocabulary
+    equal: Mapping[str, str] = field(default_factory=dict)  # to options of `config.data`
+    required: Mapping[str, str] = field(default_factory=dict)  # options of `config.data` -> reason
+    prepared: Optional[Prepared] = None  # the arrays it needs; None for ids alone
+    reads_bilm: bool = False  # whether a biLM feeds it
+    counts_words: bool = False  # whether it needs the word frequencies
+    beyond_ids: str = ""  # a clause on why a text needs more than ids
+    distributes: bool = True  # whether several replicas can train it
 
 
 def _look_up_ids(folder: Path, options, bilm, *arguments) -> TextToIds:

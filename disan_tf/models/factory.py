@@ -22,7 +22,7 @@ from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.embeddings import ANY_SOURCES, EMBEDDINGS, Sources, check_arrays
 from disan_tf.models.language_model import LanguageModel
-from disan_tf.models.nli import SentencePairClassifier
+from disan_tf.models.pairs import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
 
 ENCODERS = {**encoders.ENCODERS, "bilm": BiLM}
@@ -54,9 +54,6 @@ def build_model(
       attention_form: form of `disan_tf.ops.directional_attention`.
       bilm: the arguments of the `BiLM` that feeds the model, if any.
       cached: whether batches hold the biLM's layers in place of characters.
-
-    Returns:
-      A model of the class `TASKS[config.task.name]`, with initial weights.
     """
     task, dropout = TASKS[config.task.name], config.train.dropout
     shared = SharedArguments(config.train.l2, config.dtype, config.seed)
@@ -73,13 +70,7 @@ def build_model(
 
 
 class SharedArguments(NamedTuple):
-    """The values of a config that embedding, encoder and head share.
-
-    Attributes:
-      l2: `config.train.l2`.
-      dtype: the name of a Keras dtype policy.
-      seed: the config's seed, from which each part has its own.
-    """
+    """`config.train.l2`, `dtype` and `seed`, which embedding, encoder and head share."""
 
     l2: float = 0.0
     dtype: str = "float32"
@@ -142,11 +133,7 @@ def model_sections(
 
 
 def _fitting_encoder(encoder, kind: type, task: str) -> type:
-    """Returns the class in `config.encoder`, which must be of the kind that a task needs.
-
-    Raises:
-      UserError: it is of another kind or does not exist.
-    """
+    """Returns the class in `config.encoder`; UserError unless it is the kind that a task needs."""
     name = encoder.get("name")
     if not isinstance(name, str) or ":" not in name:  # one of ours
         fitting = [known for known, other in ENCODERS.items() if issubclass(other, kind)]
@@ -185,11 +172,7 @@ def encoder_parts(
     shared: SharedArguments = NOTHING_SHARED,
     attention_form: str = "auto",
 ) -> tuple[dict, functools.partial]:
-    """Returns the arguments in `config.encoder`, and a partial with all others.
-
-    Raises:
-      ValueError: see `encoder_class`.
-    """
+    """Returns the arguments in `config.encoder`, and a partial with all others."""
     options = {"dropout": dropout, **_without(encoder, "name")}
     given, kind = shared.of("encoder"), encoder_class(encoder.name)
     if issubclass(kind, encoders.SentenceEncoder):
@@ -212,11 +195,7 @@ def _task_options(task) -> dict:
 
 
 def encoder_class(name: str) -> type:
-    """Returns a class of `ENCODERS`, or of another package, see `custom_encoder`.
-
-    Raises:
-      ValueError: the class does not exist, or its module is not imported.
-    """
+    """Returns a class of `ENCODERS`, or of another package; for errors see `custom_encoder`."""
     if ":" in name:
         return custom_encoder(name)
     check_choice("name", name, ENCODERS)

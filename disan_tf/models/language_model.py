@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.elmo.bilm import BiLM
-from disan_tf.layers.children import build_child
-from disan_tf.layers.packing import real_tokens
+from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import real_tokens
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.models.base import SENTENCE, SentenceModel
 from disan_tf.ops.devices import on_host

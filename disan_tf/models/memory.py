@@ -24,9 +24,6 @@ def memory_limit(copies: int, most: Optional[tuple[str, int]] = None) -> Iterato
       copies: copies of each weight: 1 to predict, 4 to train (gradient and two optimizer slots).
       most: what has memory for the copies, such as a file that holds the weights, and how many
         bytes; None = the device.
-
-    Raises:
-      MemoryError: the `copies` of the weights exceed the memory; the error names the first.
     """
     (device, memory), used = most or _device_memory(), 0
 

@@ -1,7 +1,18 @@
-"""The base class of models for sentence pairs."""
+"""Models of sentence pairs: their base class, and the classifier of a premise and a hypothesis."""
 
+import tensorflow as tf
+
+from disan_tf.common.options import check_choice
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
+from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SENTENCE, SentenceModel, input_specs, served_specs
+from disan_tf.models.classification import ClassScores
+
+PAIR_FEATURES = {
+    "difference": lambda p, h: [p, h, p - h, p * h],
+    "absolute": lambda p, h: [h, p, tf.abs(h - p), h * p],
+    "sum_and_difference": lambda p, h: [p, h, p + h, p - h, tf.abs(p - h)],
+}
 
 
 class SentencePairModel(SentenceModel):
@@ -11,14 +22,12 @@ class SentencePairModel(SentenceModel):
     time, each dropout site draws a mask for the first sentence, then another for the second.
 
     Args:
-      embedding, head: see `SentenceModel`.
-      encoder: a `PairEncoder`.
+      embedding, encoder, head: see `SentenceModel`; the encoder is a `PairEncoder`.
 
     Call arguments:
       inputs: the ids <int32>[batch, length] of the first sentence and of the second, 0 = padding;
         then the word features of both, feature by feature. The lengths may differ.
-      selections: one for each, see `SentenceModel.select`; None leaves the choice to the encoder.
-      training: whether dropout acts.
+      selections, training: see `SentenceClassifier`, with selections for each sentence.
 
     Returns:
       The head's outputs, <float32>[batch, classes].
@@ -52,7 +61,57 @@ class SentencePairModel(SentenceModel):
     def signatures(self):
         if not isinstance(self.encoder, SentenceEncoder):
             return super().signatures()
-        return {
-            **super().signatures(),
-            "encode": served_specs(input_specs(SENTENCE, self.embedding)),
-        }
+        encode = served_specs(input_specs(SENTENCE, self.embedding))
+        return {**super().signatures(), "encode": encode}
+
+
+@serializable
+class SentencePairClassifier(ClassScores, SentencePairModel):
+    """A `SentencePairModel` that predicts classes (DiSAN Sec. 5.1).
+
+    The head reads features of the vectors p and h of premise and hypothesis. DiSAN with 300 units,
+    300-dimensional vectors and three classes has 2,345,403 parameters without the embedding.
+
+    Args:
+      embedding, encoder, head: see `SentenceModel`; the head has one class for each label.
+      pair_features: "difference", [p; h; p - h; p * h] with its sign as in the DiSAN authors' code,
+        or "absolute", [h; p; |h - p|; h * p] (DSA Sec. 4.1), both after Mou et al. (2016), or
+        "sum_and_difference", [p; h; p + h; p - h; |p - h|] (multiway DRCN, Eq. 5).
+      hypothesis_only: whether the premise is replaced by a sentence without tokens, and no word
+        counts as matched: the control of Gururangan et al. (2018), which measures how much of
+        the labels hypotheses alone give away.
+
+    Call arguments, result: see `SentencePairModel`; premise, then hypothesis.
+
+    Example:
+      >>> parts = WordEmbedding(10, 0, 8), DiSAN(8), ClassificationHead(3, 16)
+      >>> SentencePairClassifier(*parts)(tf.constant([[2, 3, 4]]), tf.constant([[5, 6]])).shape
+      TensorShape([1, 3])
+    """
+
+    fields = ("premise", "hypothesis")
+    options = ("pair_features", "hypothesis_only")
+
+    def __init__(
+        self, *parts, pair_features: str = "difference", hypothesis_only: bool = False, **kwargs
+    ):
+        super().__init__(*parts, **kwargs)
+        self.pair_features = check_choice("pair_features", pair_features, PAIR_FEATURES)
+        self.hypothesis_only = hypothesis_only
+
+    def sentences(self, *inputs):
+        premise, hypothesis = super().sentences(*inputs)
+        if not self.hypothesis_only:
+            return [premise, hypothesis]
+        ids, *features = hypothesis
+        return [
+            tuple(tf.zeros_like(tensor) for tensor in premise),
+            (ids, *self.embedding.without_partner(*features)),
+        ]
+
+    def features(self, first, second):
+        return tf.concat(PAIR_FEATURES[self.pair_features](first, second), axis=-1)
+
+    def get_config(self):
+        config = {"pair_features": self.pair_features, "hypothesis_only": self.hypothesis_only}
+        return {**super().get_config(), **config}

@@ -21,19 +21,12 @@ class RelatednessModel(SentencePairModel):
     another first point is shifted to 1 and back.
 
     Args:
-      embedding, encoder, head: see `SentencePairModel`; the head has one class for each point.
+      embedding, encoder, head: see `SentenceModel`; the head has one class for each point.
       loss: "kl", KL(t || p) with the `sparse_distribution` t of the gold score y, or
         "squared_error", (sum_k k p_k - y)^2 / 2 (the ReSAN authors' code).
       lowest: the first point of the scale.
 
-    Call arguments:
-      inputs, selections, training: see `SentencePairModel`; sentence_a, then sentence_b.
-
-    Returns:
-      Logits, <float32>[batch, points].
-
-    Raises:
-      ValueError: an unknown loss.
+    Call arguments, result: see `SentencePairModel`; sentence_a, then sentence_b.
     """
 
     fields = ("sentence_a", "sentence_b")
@@ -101,14 +94,8 @@ def sparse_distribution(scores: tf.Tensor, points: int) -> tf.Tensor:
     """Returns the distribution on at most two neighbouring points whose mean is the score.
 
     t_k = floor(y) - y + 1 at k = floor(y), y - floor(y) at k = floor(y) + 1, else 0 (Tai et al.
-    Sec. 4.2); this is max(0, 1 - |y - k|).
-
-    Args:
-      scores: <float32>[batch], from 1 to `points`.
-      points: number of points on the scale.
-
-    Returns:
-      <float32>[batch, points].
+    Sec. 4.2); this is max(0, 1 - |y - k|). The result is <float32>[batch, points], for scores
+    <float32>[batch] from 1 to `points`.
     """
     distances = tf.abs(scores[:, None] - tf.cast(tf.range(1, points + 1), tf.float32))
     return tf.nn.relu(1.0 - distances)

@@ -15,19 +15,15 @@ _scope = threading.local()  # each replica is traced in a thread of its own
 
 
 class Share(NamedTuple):
-    """Consecutive rows of a global batch.
+    """Consecutive rows of a global batch, as <int32>[] numbers.
 
-    Attributes:
-      rows: <int32>[], number of rows of this replica; at least 1.
-      first: <int32>[], index of the first row in the global batch.
-      batch: <int32>[], number of rows in the global batch.
-      is_real: <int32>[], 1, or 0 if the batch has too few rows for this replica. The replica then
-        computes a row of another replica, which is not counted.
+    If the batch has too few rows for a replica, it computes a row of another replica, which is not
+    counted: `is_real` is 0 and otherwise 1.
     """
 
-    rows: tf.Tensor
-    first: tf.Tensor
-    batch: tf.Tensor
+    rows: tf.Tensor  # number of rows of this replica; at least 1
+    first: tf.Tensor  # index of the first row in the global batch
+    batch: tf.Tensor  # number of rows in the global batch
     is_real: tf.Tensor
 
     @property

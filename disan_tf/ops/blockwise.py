@@ -9,11 +9,13 @@ For a GPU, XLA joins a block's operations in a few kernels; pairs that fit into 
 no loop.
 """
 
+import functools
+
 import tensorflow as tf
 
 from disan_tf.ops.devices import GPU_BLOCK_NUMBERS, block_numbers, is_on_gpu
 from disan_tf.ops.direction_mask import admissible_pairs, positional_mask, selected_rows
-from disan_tf.ops.xla import is_compiled, is_jit_compiled
+from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled
 
 # Numbers in one tensor of a block on a CPU. They fit into the caches, and hide the cost of starting
 # an operation (measured: 1 << 18 to 1 << 22 differ by a fifth).
@@ -22,19 +24,33 @@ BLOCK_NUMBERS = 1 << 21
 
 def lean_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """Computes DiSAN Eq. 15 and 11 in blocks; for the arguments see `directional_attention`."""
+    options = {"mask": mask, "direction": direction, "scale": scale}
+    passes = (functools.partial(each, **options) for each in (lean_forward, lean_backward))
     inputs = selected_rows(head, dependent, value, mask, head_mask)
+    return attend_with_gradient(*passes, inputs, head_mask, value)
+
+
+def attend_with_gradient(forward, backward, inputs, head_mask, value):
+    """Computes the context <float>[batch, length, dim], as `value`, with a gradient of its own.
+
+    Args:
+      forward: inputs -> the context s_j and the softmax denominator.
+      backward: (upstream, *inputs, context, denominator) -> the inputs' gradients.
+      inputs: the `selected_rows`.
+      head_mask: <bool>[batch, length], or None.
+      value: a tensor with the shape and dtype of the result.
+    """
 
     @tf.custom_gradient
-    def attend(head, dependent, value):
-        context, denominator = lean_forward(head, dependent, value, mask, direction, scale)
+    def attend(*inputs):
+        context, denominator = forward(*inputs)
 
         def gradient(upstream):
-            saved = (head, dependent, value, context, denominator)
-            return lean_backward(upstream, *saved, mask, direction, scale)
+            return backward(upstream, *inputs, context, denominator)
 
         return context, gradient
 
-    context = attend(*inputs)
+    context = ensure_shape(attend(*inputs), value.shape)
     if head_mask is not None:
         context = tf.where(head_mask[:, :, None], context, 0.0)
     return tf.cast(context, value.dtype)
@@ -64,10 +80,7 @@ def lean_forward(head, dependent, value, mask, direction, scale):
 
     arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]
     _, *arrays = tf.while_loop(
-        lambda block, *_: block < blocks,
-        body,
-        [0, *arrays],
-        parallel_iterations=1,
+        lambda block, *_: block < blocks, body, [0, *arrays], parallel_iterations=1
     )
     return [unblock(array, head, blocks, size)[:, :length] for array in arrays]
 
@@ -127,13 +140,8 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
 def block_context(head, dependent, value, pairs, scale):
     """Returns the context s_j and the softmax denominator of a block's heads.
 
-    Args:
-      head: <float32>[batch, heads, 1, dim].
-      dependent: <float32>[batch, 1, dependents, dim], as `value`.
-      pairs: <bool>[batch, heads, dependents].
-
-    Returns:
-      Two of <float32>[batch, heads, dim].
+    `head` is <float32>[batch, heads, 1, dim], `dependent` and `value` [batch, 1, dependents, dim],
+    `pairs` <bool>[batch, heads, dependents]; both results are <float32>[batch, heads, dim].
     """
     _, weights = pair_weights(head, dependent, pairs, scale)
     denominator = tf.reduce_sum(weights, axis=2)
@@ -144,8 +152,7 @@ def block_context(head, dependent, value, pairs, scale):
 def block_gradients(head, scaled, context, dependent, value, pairs, scale):
     """Returns the gradients that a block adds for head, dependent and value.
 
-    `scaled`, g_j over the denominator, and `context` have the shape of `head`; for the shapes see
-    `block_context`.
+    `scaled`, g_j over the denominator, and `context` have the shape of `head` in `block_context`.
     """
     tanh, weights = pair_weights(head, dependent, pairs, scale)
     weights *= scaled  # p_ij g_j
@@ -157,16 +164,13 @@ def block_gradients(head, scaled, context, dependent, value, pairs, scale):
 
 def needs_no_loop(head) -> bool:
     """Returns whether XLA computes all pairs of <float32>[batch, length, dim] at once on a GPU."""
-    if not (is_jit_compiled() and is_on_gpu() and head.shape.is_fully_defined()):
-        return False
-    return head.shape.num_elements() * head.shape[1] <= GPU_BLOCK_NUMBERS
+    return is_jit_compiled() and is_on_gpu() and fits_one_block(head, GPU_BLOCK_NUMBERS)
 
 
-def fits_one_block(head) -> bool:
+def fits_one_block(head, numbers: int = BLOCK_NUMBERS) -> bool:
     """Returns whether all pairs of <float>[batch, length, dim] are known to fit into one block."""
-    return head.shape.is_fully_defined() and head.shape.num_elements() * head.shape[1] <= (
-        BLOCK_NUMBERS
-    )
+    shape = head.shape
+    return shape.is_fully_defined() and shape.num_elements() * shape[1] <= numbers
 
 
 def _blocks(tensor):

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from disan_tf.ops.devices import block_numbers, on_host
 from disan_tf.ops.native import runtime
-from disan_tf.ops.xla import ensure_shape, is_compiled
+from disan_tf.ops.tracing import ensure_shape, is_compiled
 
 # Numbers in one tensor of a block on a CPU (measured: 1 << 20 exceeds the caches and is up to a
 # quarter slower).
@@ -21,13 +21,8 @@ BLOCK_NUMBERS = 1 << 18
 def additive_scores(first: tf.Tensor, second: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
     """Computes e_ij = sum_k vector_k tanh(first_ik + second_jk), in float32 for every input dtype.
 
-    Args:
-      first: <float>[batch, first length, dim].
-      second: <float>[batch, second length, dim].
-      vector: <float32>[dim].
-
-    Returns:
-      <float32>[batch, first length, second length]. All inputs receive gradients.
+    The sentences are <float>[batch, length, dim], `vector` <float32>[dim], and the scores
+    <float32>[batch, first length, second length]. All inputs receive gradients.
     """
     first, second, vector = map(tf.convert_to_tensor, (first, second, vector))
     if runtime.is_used():
@@ -47,20 +42,10 @@ def product_scores(
     vector: tf.Tensor,
     pairs: Optional[tf.Tensor] = None,
 ) -> tf.Tensor:
-    """Computes e_ij = vector^T tanh((first_i * second_j) kernel).
+    """Computes e_ij = vector^T tanh((first_i * second_j) kernel), as `additive_scores`.
 
-    The product with `kernel` has the dtype of `kernel`; everything else is float32.
-
-    Args:
-      first: <float>[batch, first length, dim].
-      second: <float>[batch, second length, dim].
-      kernel: <float>[dim, units].
-      vector: <float32>[units].
-      pairs: <bool>[batch, first length, second length], the pairs to score; None = all.
-        Other pairs cost nothing and score 0.
-
-    Returns:
-      <float32>[batch, first length, second length]. All inputs receive gradients.
+    The product with `kernel` <float>[dim, units] has its dtype; everything else is float32. If
+    `pairs` <bool>[batch, first length, second length] are given, others cost nothing and score 0.
     """
     first, second, kernel, vector = map(tf.convert_to_tensor, (first, second, kernel, vector))
     if pairs is not None and is_compiled():

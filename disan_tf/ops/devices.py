@@ -8,8 +8,7 @@ from typing import Optional
 import tensorflow as tf
 from tensorflow.python.client import device_lib
 
-from disan_tf.ops.saving import is_saving
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.tracing import is_compiled, is_saving
 
 # Numbers in one tensor of a block on a GPU, 512 MiB in float32: few blocks, since each starts
 # operations. Other sizes have not been measured.

@@ -16,15 +16,12 @@ def check_scale(scale: float) -> float:
 
 
 def positional_mask(heads: tf.Tensor, dependents: tf.Tensor, direction: str) -> tf.Tensor:
-    """Returns DiSAN Eq. 16 to 18 as booleans, True where M_ij is 0.
+    """Returns DiSAN Eq. 16 to 18 as booleans <bool>[h, d], True where M_ij is 0.
 
     Args:
       heads: <int32>[h], positions j of the tokens that receive context.
       dependents: <int32>[d], positions i of the tokens that are attended to.
       direction: "forward" (i < j), "backward" (i > j) or "diagonal" (i != j).
-
-    Returns:
-      <bool>[h, d]
     """
     compare = {"forward": tf.less, "backward": tf.greater, "diagonal": tf.not_equal}
     return compare[direction](dependents, tf.expand_dims(heads, 1))
@@ -33,15 +30,12 @@ def positional_mask(heads: tf.Tensor, dependents: tf.Tensor, direction: str) -> 
 def admissible_pairs(
     mask: tf.Tensor, direction: str, head_mask: Optional[tf.Tensor] = None
 ) -> tf.Tensor:
-    """Returns whether each head of a sentence may attend to each dependent.
+    """Returns whether each head may attend to each dependent, <bool>[batch, head, dependent].
 
     Args:
       mask: <bool>[batch, length], True = may be attended to.
       direction: see `positional_mask`.
       head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
-
-    Returns:
-      <bool>[batch, head, dependent]
     """
     positions = tf.range(tf.shape(mask)[1])
     pairs = positional_mask(positions, positions, direction) & tf.expand_dims(mask, 1)

@@ -1,4 +1,4 @@
-"""Directional attention, DiSAN Eq. 15 and 11: exact forms, and an approximation in linear time."""
+"""Directional attention, DiSAN Eq. 15 and 11, in several forms."""
 
 from typing import Optional
 
@@ -8,13 +8,12 @@ from disan_tf.common.options import check_choice
 from disan_tf.ops.blockwise import fits_one_block, lean_attention
 from disan_tf.ops.devices import is_on_gpu
 from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale, selected_rows
-from disan_tf.ops.linear_attention import linear_attention
 from disan_tf.ops.masked_softmax import boolean_mask, check_mask, masked_softmax
-from disan_tf.ops.native.attention import native_attention, native_linear_attention
+from disan_tf.ops.native.attention import native_attention
 from disan_tf.ops.native.runtime import is_used, unavailable
 from disan_tf.ops.saved_attention import saved_attention
 from disan_tf.ops.tokenwise import tokenwise_attention
-from disan_tf.ops.xla import is_compiled, is_jit_compiled
+from disan_tf.ops.tracing import is_compiled, is_jit_compiled
 
 
 def attention_weights(
@@ -69,19 +68,12 @@ def _auto_attention(*args, **options) -> tf.Tensor:
     return (plain_attention if is_plain else _lean_attention)(*args, **options)
 
 
-def _linear_attention(*args, **options) -> tf.Tensor:
-    """Calls the linear form, native if available; under XLA the exact plain form."""
-    form = plain_attention if is_compiled() else linear_attention
-    return (native_linear_attention if is_used() else form)(*args, **options)
-
-
 FORMS = {
     "auto": _auto_attention,
     "plain": plain_attention,
     "lean": _lean_attention,
     "saved": saved_attention,
     "native": native_attention,
-    "linear": _linear_attention,
 }
 
 
@@ -116,9 +108,9 @@ def directional_attention(
       head_mask: <bool or number>[batch, length], True = receives context; None = all tokens do.
       scale: c of Eq. 15, above 0 and at most 40, so that no maximum has to be subtracted.
       form: "native" (C++ for this CPU), "lean" (portable, memory O(batch * length * dim)), "saved"
-        (for SavedModels: as lean, or linear for long texts), "plain" (dense, for tests), "linear"
-        (time O(length), to within 1e-4, for documents), or "auto": native if available, plain
-        for short sentences under XLA, else lean.
+        (for SavedModels: as lean, or in time O(length), to within 1e-4, for long texts), "plain"
+        (dense, for tests), or "auto": native if available, plain for short sentences under XLA,
+        else lean.
 
     Returns:
       <float>[batch, length, dim], the dtype of `value`. All three inputs receive gradients.

@@ -19,14 +19,11 @@ def keep_mask(
     round(2^16 rate). That probability is at least 2^-16.
 
     Args:
-      entries: <int>[], number of entries.
+      entries: <int>[], number of entries; the result is <bool>[entries], or in the native form
+        <int64>[ceil(entries / 64)] with one bit per entry, the lowest first.
       seed: <int64>[2].
       rate: in [0, 1).
       first: <int64>[], index of the first entry, if the entries are part of a larger mask.
-
-    Returns:
-      <bool>[entries], or in the native form <int64>[ceil(entries / 64)] with one bit per entry, the
-      lowest first.
     """
     threshold = min(round(rate * _LEVELS), _LEVELS - 1)
     if first is not None:

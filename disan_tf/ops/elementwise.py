@@ -19,11 +19,7 @@ _ACTIVATIONS = {
 
 
 class LeakyReLU(NamedTuple):
-    """The activation x where x > 0, else slope * x.
-
-    Attributes:
-      slope: above 0.
-    """
+    """The activation x where x > 0, else slope * x, with a slope above 0."""
 
     slope: float
 
@@ -44,12 +40,9 @@ def copies(x: tf.Tensor, number: int) -> list[tf.Tensor]:
 
 
 def bias_activation(x: tf.Tensor, bias: tf.Tensor, activation: Callable) -> tf.Tensor:
-    """Computes activation(x + bias).
+    """Computes activation(x + bias), for x <float>[..., dim] and bias <float>[dim].
 
-    Args:
-      x: <float>[..., dim].
-      bias: <float>[dim].
-      activation: a Keras activation, or `LeakyReLU`.
+    The activation is one of Keras, or `LeakyReLU`.
     """
     x = tf.convert_to_tensor(x)
     bias = tf.cast(bias, x.dtype)
@@ -71,12 +64,9 @@ def fusion_gate(
 ) -> tf.Tensor:
     """Computes F * h + (1 - F) * s with F = sigmoid(token + context + bias), DiSAN Eq. 19 and 20.
 
-    Args:
-      token, context: <float>[batch, length, dim], W2 h and W1 s.
-      bias: <float>[dim].
-      h, s: <float>[batch, length, dim].
-      mask: <bool>[batch, length]; where it is False the result is exactly 0 and no input gets a
-        gradient (in the portable form, provided that all inputs are finite there).
+    `token` and `context` are W2 h and W1 s, <float>[batch, length, dim] as h and s. Where the mask
+    <bool>[batch, length] is False the result is exactly 0 and no input gets a gradient (in the
+    portable form, provided that all inputs are finite there).
     """
     token, context, bias, h, s, mask = map(tf.convert_to_tensor, (token, context, bias, h, s, mask))
     if _is_native(h):
@@ -89,14 +79,8 @@ def fusion_gate(
 def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes sum_i softmax_i(logits) * x_i over the tokens, per feature, DiSAN Eq. 6 and 13.
 
-    The arithmetic is float32 for every dtype.
-
-    Args:
-      logits, x: <float>[batch, length, dim].
-      mask: <bool>[batch, length]; a sentence without tokens gives exactly 0.
-
-    Returns:
-      <float>[batch, dim], the dtype of x.
+    The arithmetic is float32 for logits and x <float>[batch, length, dim] of any dtype. The result
+    <float>[batch, dim] has the dtype of x; a sentence without tokens gives exactly 0.
     """
     logits, x, mask = map(tf.convert_to_tensor, (logits, x, mask))
     if _is_native(x):

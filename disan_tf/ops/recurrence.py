@@ -29,15 +29,12 @@ def recurrence(
 
     Args:
       product: <float>[batch, length, gates * units], W x of every token, or <float>[rows, gates *
-        units] of the `real_tokens`.
+        units] of the `real_tokens`; the result <float>[batch, length, units] has its dtype.
       bias: <float32>[gates * units].
       mask: <bool>[batch, length].
       kernel: <float32>[units, gates * units].
       cell: "lstm" (4 gates) or "rnn" (1).
       backward: whether the last token is read first.
-
-    Returns:
-      <float>[batch, length, units], the dtype of `product`.
 
     Raises:
       InvalidArgumentError: a wrong shape; the message names the argument.
@@ -151,13 +148,10 @@ def scan_tokens(advance: Callable, tokens: tuple, first: tuple, backward: bool) 
 
     Args:
       advance: (states before the token, the token's tensors) -> states after it.
-      tokens: tensors <...>[length, ...].
+      tokens: tensors [length, ...], as the result: the states after each token, in their order.
       first: states before the first token that is read.
       backward: whether the last token is read first. `tf.scan` would count down, and converters to
         ONNX read such a loop wrongly.
-
-    Returns:
-      The states after each token, [length, ...], in the order of the tokens.
     """
     if not backward:
         return tf.scan(advance, tokens, first)

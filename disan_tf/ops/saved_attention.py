@@ -1,25 +1,21 @@
 """Directional attention for SavedModels: portable TensorFlow alone, without a custom gradient.
 
 A process without this package can load the model. The forward pass needs O(batch * length * dim)
-memory. TensorFlow derives the gradient, whose memory grows with the length's square. Two ways:
-
-- short texts, head by head, exactly (`disan_tf.ops.tokenwise`), with a tanh for each pair if the
-  heads lie far from zero.
-- long texts in linear time, to within 1e-4 (`disan_tf.ops.linear_attention`), unless their heads
-  lie too far apart.
-
-XLA, whose slices have fixed sizes, computes all pairs with a tanh.
+memory. TensorFlow derives the gradient, whose memory grows with the length's square. Short texts
+are computed head by head, exactly (`disan_tf.ops.tokenwise`), with a tanh for each pair if the
+heads lie far from zero; long texts in linear time, to within 1e-4 (`disan_tf.ops.interpolation`),
+unless their heads lie too far apart. XLA, whose slices have fixed sizes, computes all pairs with a
+tanh.
 """
 
 import tensorflow as tf
 
 from disan_tf.ops.direction_mask import positional_mask, selected_rows
-from disan_tf.ops.linear_attention import Interpolation, interpolate
+from disan_tf.ops.interpolation import Interpolation, interpolate
 from disan_tf.ops.tokenwise import is_exact, rows_of, tokens_first, tokenwise_forward
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.tracing import is_compiled
 
-# Number of tokens from which on the linear form is faster.
-SHORTEST = 128
+SHORTEST = 128  # number of tokens from which on interpolation is faster
 
 
 def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
@@ -34,7 +30,7 @@ def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, 
         kernel = Interpolation(tf.stop_gradient(inputs[0]), chosen, scale)
         context = tf.cond(
             kernel.is_close & (tf.shape(head)[1] >= SHORTEST),
-            lambda: interpolate(kernel, *inputs, mask, direction)[0],
+            lambda: interpolate(kernel, *inputs, mask, direction),
             lambda: _exactly(*inputs, mask, direction, scale),
         )
     context = tf.ensure_shape(context, value.shape)
@@ -72,12 +68,8 @@ def _by_heads(head, dependent, value, mask, direction, scale):
         )
         return j + 1, contexts.write(j, context)
 
-    _, contexts = tf.while_loop(
-        lambda j, _: j < steps,
-        body,
-        (0, tf.TensorArray(tf.float32, size=steps)),
-        parallel_iterations=1,
-        maximum_iterations=steps,
-    )
+    options = {"parallel_iterations": 1, "maximum_iterations": steps}
+    arrays = (0, tf.TensorArray(tf.float32, size=steps))
+    _, contexts = tf.while_loop(lambda j, _: j < steps, body, arrays, **options)
     contexts = tf.reshape(contexts.stack()[:length], tf.gather(shape, [1, 0, 2]))
     return tf.transpose(contexts, [1, 0, 2])

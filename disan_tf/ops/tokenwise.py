@@ -34,33 +34,25 @@ _MASKED = -500.0  # a logit whose exponential is 0
 def tokenwise_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
     """Computes DiSAN Eq. 15 and 11 by tokens; for the arguments see `directional_attention`."""
     options = (mask, direction, scale)
-    selected = selected_rows(head, dependent, value, mask, head_mask)
+    inputs = selected_rows(head, dependent, value, mask, head_mask)
+    numbers = tf.size(head, tf.int64) * tf.shape(head, tf.int64)[1]
+    is_used = is_exact(inputs[0], scale) & (numbers >= FEWEST_NUMBERS)
 
-    @tf.custom_gradient
-    def attend(*inputs):
-        numbers = tf.size(head, tf.int64) * tf.shape(head, tf.int64)[1]
-        is_used = is_exact(inputs[0], scale) & (numbers >= FEWEST_NUMBERS)
-        context, denominator = tf.cond(
+    def forward(*inputs):
+        return tf.cond(
             is_used,
             lambda: tokenwise_forward(*inputs, *options),
             lambda: blockwise.lean_forward(*inputs, *options),
         )
 
-        def gradient(upstream):
-            saved = (upstream, *inputs, context, denominator, *options)
-            return tf.cond(
-                is_used,
-                lambda: tokenwise_backward(*saved),
-                lambda: blockwise.lean_backward(*saved),
-            )
+    def backward(*saved):
+        return tf.cond(
+            is_used,
+            lambda: tokenwise_backward(*saved, *options),
+            lambda: blockwise.lean_backward(*saved, *options),
+        )
 
-        return context, gradient
-
-    context = attend(*selected)
-    context = tf.ensure_shape(context, value.shape)
-    if head_mask is not None:
-        context = tf.where(head_mask[:, :, None], context, 0.0)
-    return tf.cast(context, value.dtype)
+    return blockwise.attend_with_gradient(forward, backward, inputs, head_mask, value)
 
 
 def is_exact(head, scale):
@@ -95,13 +87,8 @@ def _sums(side, heads, dependents, real, values, scale):
         return j + 1, contexts.write(j, context), denominators.write(j, denominator)
 
     arrays = [tf.TensorArray(tf.float32, size=steps) for _ in range(2)]
-    _, *arrays = tf.while_loop(
-        lambda j, *_: j < steps,
-        body,
-        (0, *arrays),
-        parallel_iterations=1,
-        maximum_iterations=steps,
-    )
+    options = {"parallel_iterations": 1, "maximum_iterations": steps}
+    _, *arrays = tf.while_loop(lambda j, *_: j < steps, body, (0, *arrays), **options)
     return [array.stack()[:length] for array in arrays]
 
 

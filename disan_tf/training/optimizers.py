@@ -16,7 +16,7 @@ from disan_tf.common.options import (
     chosen,
 )
 from disan_tf.ops.native import runtime
-from disan_tf.ops.xla import is_jit_compiled
+from disan_tf.ops.tracing import is_jit_compiled
 
 
 def adadelta(

@@ -58,7 +58,7 @@ def make_evaluation_step(
     Args:
       model, compiler, rows: see `make_train_step`.
       how: the way hard attention selects tokens, see
-        `disan_tf.layers.hard_attention.sampler.Sampler.select`; None = the encoder's own way.
+        `disan_tf.layers.hard_attention.samplers.Sampler.select`; None = the encoder's own way.
       samples: the number of selections; if above 1, the outputs are the logarithms of the mean
         probabilities.
     """

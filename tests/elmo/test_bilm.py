@@ -72,23 +72,6 @@ def test_every_layer_of_every_word_is_that_of_the_loop(name):
         assert not rows[len(sentence) :].any()
 
 
-def test_clips_were_at_work():
-    clipped, free = small_bilm(), small_bilm(**VARIANTS["no_clips"])
-    ids, mask = batch()
-    assert np.abs(clipped(ids, mask=mask)[:, :, 1:]).max() <= 0.4 + 1e-6
-    assert np.abs(free(ids, mask=mask)[:, :, 1:]).max() > 0.5
-
-
-def test_states_that_are_handed_on_are_those_of_the_loop():
-    bilm, states, expected = small_bilm(skip_connections=True), None, [None, None]
-    for sentences in ([["One", "two"], ["three"]], [["four"], ["five", "six", "seven"]]):
-        ids, mask = batch(sentences)
-        layers, states = bilm.advance(ids, mask, states)
-        for row, sentence in enumerate(sentences):
-            wanted, expected[row] = layers_of(bilm, sentence, expected[row])
-            np.testing.assert_allclose(layers[row, : len(sentence)], wanted, rtol=1e-4, atol=1e-5)
-
-
 def test_a_row_goes_on_where_it_stood_in_batches_of_any_size():
     """As in the official code: rows that a batch leaves out wait, new ones start from zeros."""
     bilm, states, expected = small_bilm(), None, [None] * 3
@@ -103,14 +86,6 @@ def test_a_row_goes_on_where_it_stood_in_batches_of_any_size():
             wanted, expected[row] = layers_of(bilm, sentence, expected[row])
             np.testing.assert_allclose(layers[row, : len(sentence)], wanted, rtol=1e-4, atol=1e-5)
     assert [len(each) for state in states for each in state] == [3] * 8
-
-
-def test_without_states_no_sentence_hears_of_another():
-    bilm = small_bilm()
-    together = bilm(*batch())
-    for row, sentence in enumerate(SENTENCES[:3]):
-        alone = bilm(*batch([sentence]))
-        np.testing.assert_allclose(together[row, : len(sentence)], alone[0], atol=1e-6)
 
 
 def test_a_word_reads_the_words_before_it_in_one_half_and_those_after_it_in_the_other():

@@ -15,10 +15,8 @@ from disan_tf.common.locks import locked
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.official_files import load_bilm
-from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
+from disan_tf.input_pipeline import evaluation_batches, make_dataset
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
-from tests.support.corpora.manifests import save_array
-from tests.support.models.bilm import small_bilm
 
 
 @pytest.fixture
@@ -47,20 +45,6 @@ def test_batches_have_the_layers_of_their_sentences(corpus, bilm):
             actual = batch["sentence_layers"]
             assert actual.dtype == np.float16 and actual.shape == expected.shape
             np.testing.assert_allclose(actual, expected, rtol=2e-3, atol=1e-3)
-
-
-def test_a_part_of_a_split_has_the_layers_of_its_rows(corpus, bilm):
-    split = corpus.with_layers(cache_layers(corpus, bilm)).split("train")
-    rows = np.array([5, 0, 3])
-    (expected,) = make_dataset(split, rows[None])
-    (part,) = make_dataset(split.take(rows), np.array([[0, 1, 2]]))
-    np.testing.assert_array_equal(part["sentence_layers"], expected["sentence_layers"])
-
-
-def test_batches_without_a_cache_have_no_layers(corpus):
-    split = corpus.split("dev")
-    batch = next(iter(make_dataset(split, np.array([[0, 1]]))))
-    assert "sentence_layers" not in batch
 
 
 def test_each_distinct_sentence_is_there_once_in_the_order_of_appearance(tmp_path):
@@ -114,37 +98,6 @@ def test_cut_phrases_have_the_layers_of_their_words_in_the_sentence(tmp_path):
         a, b, n = layers.starts["sentence"][k], whole.starts["sentence"][k], int(train.lengths[k])
         np.testing.assert_allclose(layers.vectors[a : a + n], whole.vectors[b : b + n], atol=1e-3)
     assert len(layers.vectors) < len(whole.vectors) / 2
-
-
-@pytest.mark.parametrize(
-    ("part", "value", "reason"),
-    [
-        ("places", 10**6, "holds numbers from"),
-        ("places", -1, "holds numbers from"),
-        ("spelling", 10**6, "holds numbers from"),
-        ("offsets", 1, "does not begin at 0"),
-    ],
-)
-def test_impossible_contexts_are_refused(tmp_path, part, value, reason):
-    config = elmo_config()
-    config.data.contexts = True
-    folder = elmo_corpus(tmp_path, config).directory
-    array = np.load(folder / f"train.contexts.{part}.npy")
-    array.flat[0] = value
-    save_array(folder, f"train.contexts.{part}", array)
-    with pytest.raises(UserError, match=rf"train.contexts.{part}.npy {reason}"):
-        PreparedCorpus(folder).contexts("train")
-
-
-def test_a_phrase_that_ends_after_its_sentence_is_refused(tmp_path):
-    config = elmo_config()
-    config.data.contexts = True
-    folder = elmo_corpus(tmp_path, config).directory
-    places = np.load(folder / "train.contexts.places.npy")
-    places[:, 1] += 1
-    save_array(folder, "train.contexts.places", places)
-    with pytest.raises(UserError, match="places phrases outside of their sentences"):
-        PreparedCorpus(folder).contexts("train")
 
 
 def test_phrases_cannot_be_cut_where_their_sentences_are_not_told(corpus, bilm):
@@ -206,8 +159,8 @@ def test_an_interrupted_cache_goes_on_and_becomes_the_same_file(
     assert not (whole / "progress.json").exists()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.99])
-def test_a_cache_that_was_cut_short_begins_anew(corpus, bilm, share):
+def test_a_cache_that_was_cut_short_begins_anew(corpus, bilm):
+    share = 0.99
     folder = cache_layers(corpus, bilm).folder
     expected, layers = _bytes(folder), folder / "layers.npy"
     (folder / "cache.json").unlink()
@@ -281,23 +234,16 @@ def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, 
     assert re.search(r"3 x 6 numbers, take 0\.\d GB in .* \(0\.0 GB are free\)", told)
 
 
-@pytest.mark.parametrize("name", ["layers.npy", "dev.sentence.starts.npy"])
-def test_a_damaged_cache_is_named_with_the_remedy(corpus, bilm, name):
+def test_a_damaged_cache_is_named_with_the_remedy(corpus, bilm):
+    name = "dev.sentence.starts.npy"
     folder = cache_layers(corpus, bilm).folder
     (folder / name).write_bytes(b"no array")
     with pytest.raises(UserError, match="cannot be read.*delete .* computes it again"):
         cache_layers(corpus, bilm).split("dev", ["sentence"])
 
 
-def test_layers_that_are_not_the_recorded_ones_are_refused(corpus, bilm):
-    folder = cache_layers(corpus, bilm).folder
-    np.save(folder / "layers.npy", np.load(folder / "layers.npy").astype(np.float32))
-    with pytest.raises(UserError, match="not what was recorded.*delete .* computes it again"):
-        cache_layers(corpus, bilm)
-
-
-@pytest.mark.parametrize("place", [-1, 10**9])
-def test_places_without_layers_are_refused(corpus, bilm, place):
+def test_places_without_layers_are_refused(corpus, bilm):
+    place = 10**9
     folder = cache_layers(corpus, bilm).folder
     starts = np.load(folder / "dev.sentence.starts.npy")
     starts[0] = place
@@ -306,7 +252,7 @@ def test_places_without_layers_are_refused(corpus, bilm, place):
         corpus.with_layers(cache_layers(corpus, bilm)).split("dev")
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"files": 3}', '{"files": {"layers.npy": []}}'])
+@pytest.mark.parametrize("content", ["[]", '{"files": {"layers.npy": []}}'])
 def test_a_cache_that_does_not_record_its_files_is_refused(corpus, bilm, content):
     folder = cache_layers(corpus, bilm).folder
     (folder / "cache.json").write_text(content)
@@ -314,8 +260,8 @@ def test_a_cache_that_does_not_record_its_files_is_refused(corpus, bilm, content
         cache_layers(corpus, bilm)
 
 
-@pytest.mark.parametrize("batches", ["three", None, 1.5])
-def test_a_note_of_the_progress_that_is_none_is_named(corpus, bilm, batches):
+def test_a_note_of_the_progress_that_is_none_is_named(corpus, bilm):
+    batches = "three"
     folder = cache_layers(corpus, bilm).folder
     (folder / "cache.json").unlink()
     (folder / "progress.json").write_text(json.dumps({"batches": batches, "of": 3}))
@@ -323,8 +269,8 @@ def test_a_note_of_the_progress_that_is_none_is_named(corpus, bilm, batches):
         cache_layers(corpus, bilm)
 
 
-@pytest.mark.parametrize("batches", [-1, 10**6])
-def test_a_damaged_note_of_the_progress_begins_anew(corpus, bilm, batches):
+def test_a_damaged_note_of_the_progress_begins_anew(corpus, bilm):
+    batches = 10**6
     folder = cache_layers(corpus, bilm).folder
     expected = _bytes(folder)
     (folder / "cache.json").unlink()
@@ -332,7 +278,3 @@ def test_a_damaged_note_of_the_progress_begins_anew(corpus, bilm, batches):
     noted = {"batches": batches, "of": len(plan_batches(find_sentences(corpus)))}
     (folder / "progress.json").write_text(json.dumps(noted))
     assert _bytes(cache_layers(corpus, bilm).folder) == expected
-
-
-def test_small_bilms_of_another_seed_differ():
-    assert np.any(small_bilm(1).tokens.vectors.numpy() != small_bilm(2).tokens.vectors.numpy())

@@ -25,13 +25,6 @@ class TestBackwardLSTM(TestForwardLSTM, variant=True):
         return super().make(**{"backward": True, **options})
 
 
-class TestLSTMWithoutProjection(TestForwardLSTM, variant=True):
-    bad_arguments = ()
-
-    def make(self, **options):
-        return super().make(**{"cells": 3, **options})
-
-
 @pytest.mark.parametrize("backward", [False, True])
 def test_states_are_those_after_the_last_real_token(backward):
     contract = TestBackwardLSTM() if backward else TestForwardLSTM()

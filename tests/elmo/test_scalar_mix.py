@@ -42,23 +42,6 @@ def test_it_is_that_of_the_official_code(name, normalize):
     np.testing.assert_allclose(sum(mix.losses), golden[f"out/{name}_reg"], rtol=1e-6)
 
 
-def test_of_one_layer_only_gamma_matters():
-    golden = np.load(GOLDEN / "elmo_scalar_mix.npz")
-    mix, x = ScalarMix(1), golden["out/lm_embeddings"][:, 2, :, None]
-    mask = golden["out/mask"].astype(bool)
-    mix.build(x.shape)
-    mix.logits.assign([3.0])
-    mix.gamma.assign(golden["var/top_ELMo_gamma"][0])
-    actual = mix(tf.constant(x), mask=tf.constant(mask)).numpy()
-    np.testing.assert_allclose(actual[mask], golden["out/top"][mask], rtol=0, atol=5e-6)
-
-
-def test_at_first_it_is_the_mean_of_the_layers():
-    x = tf.random.stateless_normal([2, 3, 4, DIM], [1, 2])
-    mask = tf.ones([2, 3], tf.bool)
-    assert_near(ScalarMix(4)(x, mask=mask), tf.reduce_mean(x, axis=2), 1e-6)
-
-
 def test_normalized_layers_have_mean_0_and_variance_1_over_the_real_tokens():
     x = 5.0 + 3.0 * tf.random.stateless_normal([2, 3, 1, DIM], [1, 2])
     mask = tf.constant([[True, True, False], [True, False, False]])

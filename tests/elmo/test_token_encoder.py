@@ -33,7 +33,3 @@ def test_equal_words_are_computed_once(monkeypatch):
     monkeypatch.setattr(layer, "_encode", lambda words: seen.append(len(words)) or encode(words))
     layer(tf.constant([[[5, 6, 7], [1, 2, 3]], [[1, 2, 3], [5, 6, 7]]]))
     assert seen == [3]  # with the one of zeros
-
-
-def test_no_word_has_no_vector():
-    assert TokenEncoder(3, [(1, 2)], dim=4)(tf.zeros([0, 2, 8], tf.int32)).shape == [0, 2, 3]

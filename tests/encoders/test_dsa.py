@@ -57,11 +57,6 @@ def test_weight_vectors_of_the_last_iteration_are_the_sentence():
     )
 
 
-def test_a_static_attention_has_no_weight_vectors_of_a_sentence():
-    encoder = randomised(DSAEncoder(**{**SMALL, "attentions": 1}, attention="static"))
-    assert encoder.weight_vectors(X, MASK) is None
-
-
 @pytest.mark.parametrize("pooling, size", [("last", 1_442_400), ("self_attention", 1_803_600)])
 def test_bi_lstms_have_these_parameters(pooling, size):
     assert count(PooledBiLSTMEncoder(pooling, units=300)) == size

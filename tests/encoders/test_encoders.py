@@ -30,17 +30,6 @@ def test_an_encoder_has_the_papers_parameters(name, options, size, total):
     assert count(ENCODERS[name](**options)) == total - (4 * size + 1) * 300 - 301 * 3
 
 
-@pytest.mark.parametrize("name, options, size, total", TABLE.values(), ids=TABLE)
-def test_defaults_on_300_dimensions_are_the_papers(name, options, size, total):
-    encoder = ENCODERS[name](**(DIAGONAL if "directions" in options else {}))
-    assert encoder(tf.zeros([1, 2, 300]), mask=tf.ones([1, 2], tf.bool)).shape == [1, size]
-    expected = ENCODERS[name](**options)
-    expected.build([None, None, 300])
-    assert [w.shape for w in encoder.trainable_weights] == [
-        w.shape for w in expected.trainable_weights
-    ]
-
-
 def _of_reversed(encoder):
     """The sentence vectors of the same tokens in the opposite order."""
     lengths = tf.reduce_sum(tf.cast(MASK, tf.int32), axis=1)
@@ -65,14 +54,6 @@ def test_who_sees_the_order_of_the_tokens(name, options, blind):
     encoder = ENCODERS[name](seed=1, **options)
     difference = np.abs(encoder(X, mask=MASK) - _of_reversed(encoder)).max()
     assert difference < 1e-6 if blind else difference > 1e-4
-
-
-def test_two_blocks_without_directions_share_nothing():
-    encoder = DiSAN(**DIAGONAL, dropout=0.5)
-    encoder.build([None, None, 6])
-    first, second = encoder.forward_block, encoder.backward_block
-    assert first.seed != second.seed
-    assert not {id(w) for w in first.weights} & {id(w) for w in second.weights}
 
 
 def test_directions_survive_json_as_a_list():

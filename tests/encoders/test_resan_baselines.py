@@ -32,21 +32,6 @@ def test_a_pair_model_of_defaults_has_the_papers_parameters(name, size, total):
     assert count_parameters(model) == total
 
 
-def test_readings_of_the_hierarchical_size_differ_by_source2token_and_by_the_maps():
-    encoder = HierarchicalCNNEncoder()
-    encoder.build([None, None, 300])
-    head = (4 * 300 + 1) * 300 + 301 * 3
-    alone = _size(*encoder.convolutions) + head
-    assert alone == 3_063_003
-    assert alone + _size(encoder.source2token) == 3_243_603
-    maps = _size(encoder.input_map, encoder.output_map)
-    assert alone + _size(encoder.source2token) + maps == 3_424_203
-
-
-def _size(*layers):
-    return sum(w.shape.num_elements() for layer in layers for w in layer.trainable_weights)
-
-
 def test_bi_gru_pools_what_a_gru_says_in_each_direction():
     encoder = randomised(BiGRUEncoder(3))
     directions = encoder.forward_gru, encoder.backward_gru
@@ -72,12 +57,6 @@ def test_multi_window_takes_each_maps_maximum_over_the_real_tokens():
     vectors, winners = _multi_window(encoder)
     np.testing.assert_allclose(encoder(X, mask=MASK), vectors, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(encoder.attend(X, MASK)["maximum"], winners)
-
-
-def test_a_maximum_below_zero_is_not_padding():
-    encoder = randomised(MultiWindowCNNEncoder((3,), units=3, activation="linear"))
-    encoder.convolutions[0].bias.assign([-50.0] * 3)
-    assert (encoder(X, mask=MASK)[:-1].numpy() < 0.0).all()
 
 
 def test_windows_share_one_dropout_mask():

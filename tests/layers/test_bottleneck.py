@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.bottleneck import Bottleneck
+from disan_tf.layers.feed_forward import Bottleneck
 from tests.support.layers.contract import BAD_DROPOUT, ROUNDING, MaskContract
 from tests.support.layers.small import DIM, MASK, X, randomised
 from tests.support.layers.weights import count, mapped
@@ -42,40 +42,13 @@ def test_the_result_is_the_rectified_code_and_zero_on_padding():
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.25, 0.0])
+@pytest.mark.parametrize("weight", [0.25, 0.0])
 def test_training_adds_the_weighted_error_of_real_tokens(weight):
     layer = randomised(Bottleneck(UNITS, weight=weight))
+    layer(X, mask=MASK)
+    assert not layer.losses
     layer(X, mask=MASK, training=True)
     np.testing.assert_allclose(layer.losses, [weight * _error(layer)], rtol=1e-5)
-
-
-@pytest.mark.parametrize("training", [False, None])
-def test_inference_adds_no_loss(training):
-    layer = randomised(Bottleneck(UNITS))
-    layer(X, mask=MASK, training=training)
-    assert not layer.losses
-
-
-def test_a_step_that_reads_two_sentences_adds_the_loss_of_each():
-    class Pair(tf.keras.Model):
-        def __init__(self):
-            super().__init__()
-            self.bottleneck = randomised(Bottleneck(UNITS))
-
-        def call(self, x, training=None):
-            return [self.bottleneck(x, mask=mask, training=training) for mask in (MASK, ~MASK)]
-
-    model = Pair()
-
-    @tf.function
-    def step(training):
-        model(X, training=training)
-        return model.losses
-
-    expected = [_error(model.bottleneck), _error(model.bottleneck, ~MASK)]
-    for _ in range(2):
-        np.testing.assert_allclose(step(True), expected, rtol=1e-5)
-    assert step(False) == []
 
 
 def _training_gradients(layer, x, mask, of_code=0.0):
@@ -98,12 +71,7 @@ def test_the_loss_reaches_x_through_the_code_alone():
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_the_loss_trains_all_its_weights():
-    _, (_, *gradients) = _training_gradients(randomised(Bottleneck(UNITS)), X, MASK)
-    assert len(gradients) == 4 and all(np.any(gradient) for gradient in gradients)
-
-
-@pytest.mark.parametrize("policy", ROUNDING)
+@pytest.mark.parametrize("policy", ["float32", "mixed_float16"])
 def test_without_tokens_the_loss_is_exactly_zero_and_nothing_learns(policy):
     layer = randomised(Bottleneck(UNITS, dtype=tf.keras.mixed_precision.Policy(policy)))
     loss, gradients = _training_gradients(layer, X, np.zeros_like(MASK), of_code=1.0)
@@ -112,7 +80,7 @@ def test_without_tokens_the_loss_is_exactly_zero_and_nothing_learns(policy):
         np.testing.assert_array_equal(gradient, np.zeros(gradient.shape))
 
 
-@pytest.mark.parametrize("policy", ROUNDING)
+@pytest.mark.parametrize("policy", ["float32", "mixed_float16"])
 def test_the_loss_is_float32_and_padding_does_not_matter_to_it(policy):
     layer = randomised(Bottleneck(UNITS, dtype=tf.keras.mixed_precision.Policy(policy)))
     dirty = tf.where(MASK[:, :, None], X, np.nan)
@@ -122,12 +90,6 @@ def test_the_loss_is_float32_and_padding_does_not_matter_to_it(policy):
         assert loss.dtype == tf.float32
         np.testing.assert_allclose(loss, _error(layer), rtol=max(1e-5, 20 * ROUNDING[policy]))
         assert all(np.isfinite(gradient).all() for gradient in gradients)
-
-
-def test_large_features_keep_the_loss_finite_in_half_precision():
-    layer = Bottleneck(UNITS, dtype=tf.keras.mixed_precision.Policy("mixed_float16"))
-    loss, _ = _training_gradients(layer, 1e3 * X, MASK)  # squares overflow float16
-    assert np.isfinite(loss) and loss > 1e5
 
 
 def test_dropout_acts_on_the_code():

@@ -10,7 +10,7 @@ from tests.support.layers.small import MASK, X, convolved, randomised
 UNITS = 3
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("width", [1, 2, 3, 9])
 def test_padding_and_what_lies_outside_count_as_zeros(width):
     layer = randomised(Convolution(UNITS, width, "tanh"))
     expected = np.zeros([*MASK.shape, UNITS])
@@ -20,8 +20,7 @@ def test_padding_and_what_lies_outside_count_as_zeros(width):
 
 
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-6), ("mixed_bfloat16", 2e-2)])
-@pytest.mark.parametrize("width", [2, 5, 12])
-@pytest.mark.parametrize("length", [1, 2, 4])
+@pytest.mark.parametrize("width, length", [(2, 1), (5, 4), (12, 2)])
 def test_a_sentence_may_be_shorter_than_the_window(dtype, tolerance, width, length):
     layer = randomised(Convolution(6, width, dtype=dtype))
     x, mask = X[:, :length], np.ones([len(X), length], bool)

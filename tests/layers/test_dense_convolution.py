@@ -7,12 +7,11 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.convolution import DenselyConnectedCNN, l2_normalized
-from tests.support.layers.small import DIM, MASK, X, convolved, randomised
+from tests.support.layers.small import MASK, X, convolved, randomised
 
 SIZES = {"layers": 3, "first_units": 4, "units": 2, "widths": (3, 4), "compressed_units": 3}
 SLOPE = 0.1
 PLACES = 2 * 3 + 1  # of h: each layer of each tower, and h^c
-ONE_TOKEN, NO_TOKEN = 2, 3  # sentences of MASK
 
 
 def _make(**options):
@@ -58,10 +57,8 @@ def _sentence(weights, x, mask, factors, widths, layers):
     [
         {},
         {"first_width": None},
-        {"first_width": 2},
         {"widths": (9, 1)},
-        {"widths": (3,)},
-        {"layers": 1},
+        {"widths": (3,), "layers": 1},
     ],
 )
 def test_it_computes_equations_2_to_5(options):
@@ -91,7 +88,7 @@ def test_gradients_are_those_of_finite_differences():
         assert np.sum(gradient * direction) == pytest.approx(slope, rel=1e-3, abs=1e-4), place
 
 
-@pytest.mark.parametrize("place", range(PLACES))
+@pytest.mark.parametrize("place", [0, 4, PLACES - 1])
 def test_the_result_of_every_h_is_dropped(place):
     layer = _make(dropout=0.5)
     for number, dropout in enumerate(layer.output_dropouts):
@@ -100,26 +97,6 @@ def test_the_result_of_every_h_is_dropped(place):
     expected = _reference(_weights(layer), X.numpy().astype(np.float64), factors)
     actual = layer(X, mask=MASK, training=True)
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
-
-
-def test_every_dropout_site_has_masks_of_its_own_that_the_seed_repeats():
-    def masks(seed):
-        return np.array(
-            [site.keep(640).numpy() for site in _make(dropout=0.5, seed=seed).output_dropouts]
-        )
-
-    first = masks(1)
-    np.testing.assert_array_equal(first, masks(1))
-    assert len(np.unique([*first, *masks(2)], axis=0)) == 2 * PLACES
-
-
-def test_without_training_nothing_is_dropped():
-    np.testing.assert_array_equal(_make(dropout=0.5)(X, mask=MASK), _make()(X, mask=MASK))
-
-
-def test_every_word_has_norm_1_and_padding_0():
-    norms = np.linalg.norm(_make()(X, mask=MASK), axis=-1)
-    np.testing.assert_allclose(norms, MASK, rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1e-5, 1.0, 1e15])
@@ -140,27 +117,6 @@ def test_a_zero_vector_stays_zero_and_gets_no_gradient():
         result = l2_normalized(x, tf.constant([[True], [False]]))
     np.testing.assert_array_equal(result, x)
     np.testing.assert_array_equal(tape.gradient(result, x), x)
-
-
-def test_a_sentence_without_tokens_gives_zeros_and_moves_nothing():
-    layer, x = _make(), X[NO_TOKEN:]
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        result = layer(x, mask=MASK[NO_TOKEN:])
-    np.testing.assert_array_equal(result, np.zeros(result.shape))
-    for gradient in tape.gradient(result, [x, *layer.trainable_weights]):
-        np.testing.assert_array_equal(gradient, np.zeros(gradient.shape))
-
-
-def test_the_only_token_of_a_sentence_meets_only_the_middle_of_each_window():
-    layer = _make(widths=(3, 5))
-    x, mask = X[ONE_TOKEN:NO_TOKEN], MASK[ONE_TOKEN:NO_TOKEN]
-    expected = layer(x, mask=mask)
-    for convolution in layer.convolutions:
-        kernel, middle = convolution.kernel.numpy(), convolution.width // 2
-        kernel[:middle] = kernel[middle + 1 :] = 1e30
-        convolution.kernel.assign(kernel)
-    np.testing.assert_array_equal(layer(x, mask=mask), expected)
 
 
 def test_not_even_nan_passes_from_padding():
@@ -186,7 +142,7 @@ def test_parameters_of_the_papers_sizes(first_width, total):
 
 @pytest.mark.parametrize(
     "init_scale, dropout, factor",
-    [("keep", 0.2, 0.8), ("keep", 0.0, 1.0), ("rate", 0.2, 0.2), ("rate", 0.0, 1.0)],
+    [("keep", 0.2, 0.8), ("rate", 0.2, 0.2)],
 )
 def test_weights_start_by_hes_rule_and_the_dropout_and_biases_at_zero(init_scale, dropout, factor):
     layer = DenselyConnectedCNN(init_scale=init_scale, dropout=dropout)
@@ -196,17 +152,6 @@ def test_weights_start_by_hes_rule_and_the_dropout_and_biases_at_zero(init_scale
         deviation = (2 * factor / (width * dim)) ** 0.5
         assert np.std(convolution.kernel) == pytest.approx(deviation, rel=0.02)
         assert not np.any(convolution.bias)
-
-
-def test_every_h_starts_with_weights_of_its_own_that_the_seed_repeats():
-    def first_kernels(seed):
-        layer = DenselyConnectedCNN(widths=(3, 3), seed=seed)
-        layer.build([None, None, DIM])
-        return [it.kernel.numpy().ravel()[:75] for it in layer.convolutions]
-
-    kernels = first_kernels(1)
-    np.testing.assert_array_equal(kernels, first_kernels(1))
-    assert len(np.unique([*kernels, *first_kernels(2)], axis=0)) == 2 * len(kernels)
 
 
 def test_every_kernel_decays_and_no_bias_does():

@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.layers import Highway
 from disan_tf.layers.heads.classification import ClassificationHead
 from tests.support.layers.contract import BAD_DROPOUT, SequenceContract, VectorContract
-from tests.support.layers.samplers import DIM, X, randomised
+from tests.support.layers.samplers import X, randomised
 from tests.support.layers.weights import count, mapped
 
 
@@ -32,13 +32,6 @@ def test_it_mixes_a_new_part_with_its_input(activation, function):
     new = np.where(new > 0, new, function(np.minimum(new, 0.0)))
     gate = 1 / (1 + np.exp(-mapped(layer.gate, x)))
     np.testing.assert_allclose(layer(X), gate * new + (1 - gate) * x, rtol=1e-5, atol=1e-6)
-
-
-def test_its_gate_passes_the_input_or_the_new_part():
-    layer = randomised(Highway())
-    for bias, expected in ((-100.0, X), (100.0, layer.transform(X))):
-        layer.gate.dense.bias.assign(tf.fill([DIM], bias))
-        np.testing.assert_allclose(layer(X), expected, rtol=1e-6)
 
 
 def test_300_units_have_180600_parameters():

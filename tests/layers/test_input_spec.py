@@ -8,7 +8,7 @@ from disan_tf import encoders, layers
 from tests.layers.test_keras import DIM, OF_TOKENS
 
 X = tf.random.stateless_normal([2, 3, DIM], [1, 2])
-NAMES = sorted({*OF_TOKENS} - {"Dropout"})  # which reads vectors of any size
+NAMES = [name for name in OF_TOKENS if "Encoder" not in name and name != "Dropout"]
 REFUSED = f"(?s)expected axis -1.*{DIM}.*{DIM + 1}"
 
 
@@ -39,7 +39,7 @@ def test_another_size_of_the_first_input_raises_it_too(layer, inputs):
         layer(tf.ones([*inputs[0].shape[:-1], DIM + 1]), *inputs[1:])
 
 
-@pytest.mark.parametrize("name", ["DiSAN", "Linear", "BasicLSTM"])
+@pytest.mark.parametrize("name", ["DirectionalSelfAttention", "Linear"])
 def test_copies_and_files_keep_the_size_and_mixed_precision_too(name, tmp_path):
     layer = OF_TOKENS[name]()
     model = tf.keras.Sequential([tf.keras.Input([3, DIM]), layer])

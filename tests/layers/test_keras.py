@@ -92,25 +92,10 @@ OTHERS = {  # of other inputs, whose own tests call them
 SLOW = {*SEQUENTIAL} & {cls.__name__ for cls in encoders.ENCODERS.values()} - {"DiSAN"}
 
 
-def _each(also_slow=()):
-    """Each of them; encoders, which are made of the others, by night."""
-    slow = {*SLOW, *also_slow}
-    return pytest.mark.parametrize(
-        "name",
-        [
-            pytest.param(name, marks=pytest.mark.slow) if name in slow else name
-            for name in SEQUENTIAL
-        ],
-    )
-
-
-EACH = _each()
-COMPILED = {
-    "BasicLSTM",
-    "DenselyConnectedCNN",
-    "DirectionalSelfAttention",
-    "MultiHeadSelfAttention",
-}
+EACH = [
+    pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in SEQUENTIAL
+]  # encoders, which are made of the others, by night
+COMPILED = ["BasicLSTM", "DenselyConnectedCNN", "DirectionalSelfAttention"]
 
 
 def test_every_public_class_is_here():
@@ -134,67 +119,44 @@ def _stack(name):
     return model
 
 
-@pytest.fixture(scope="module")
-def stacks():
-    """Building is what takes long: one stack for all tests of a layer."""
-    made = {}
-    return lambda name: made.setdefault(name, _stack(name))
-
-
-def _embedded(model):
-    embedding = model.layers[0]
-    return embedding(IDS), embedding.compute_mask(IDS)
-
-
-def _values(output, mask):
-    """Vectors of sentences, or those of the real tokens."""
-    return output[mask] if output.shape[1:2] == mask.shape[1:2] else output
-
-
-@EACH
-def test_an_implicit_mask_does_what_an_explicit_one_does(name, stacks):
-    model = stacks(name)
-    x, mask = _embedded(model)
-    layer = model.layers[1]
-    takes_mask = "mask" in inspect.signature(layer.call).parameters
+@pytest.mark.parametrize("name", EACH)
+def test_masks_are_explicit_or_implicit_or_all_true_and_go_on(name):
+    model = _stack(name)
+    embedding, layer = model.layers
+    x, mask = embedding(IDS), embedding.compute_mask(IDS)
     bare = tf.identity(x)  # without Keras' mask
-    expected = layer(bare, mask=mask) if takes_mask else layer(bare)
-    np.testing.assert_array_equal(model(IDS), expected)
+    takes_mask = "mask" in inspect.signature(layer.call).parameters
+    output = model(IDS)
+    if takes_mask:
+        other = tf.sequence_mask([1, 2, 1], 4)
+        for given in (mask, other):
+            expected = layer(bare, mask=given)
+            actual = output if given is mask else layer(x, mask=given)
+            np.testing.assert_array_equal(actual, expected)
+        np.testing.assert_array_equal(layer(bare), layer(bare, mask=tf.ones([3, 4], tf.bool)))
+    else:
+        np.testing.assert_array_equal(output, layer(bare))
+    found = getattr(layer(x), "_keras_mask", None)
+    if output.shape[1:2] == mask.shape[1:2]:
+        np.testing.assert_array_equal(found, mask)
+    else:
+        assert found is None
 
 
-@EACH
-def test_an_explicit_mask_wins(name, stacks):
-    layer = stacks(name).layers[1]
-    if "mask" not in inspect.signature(layer.call).parameters:
-        pytest.skip("it takes no mask")
-    x, _ = _embedded(stacks(name))
-    other = tf.sequence_mask([1, 2, 1], 4)
-    np.testing.assert_array_equal(layer(x, mask=other), layer(tf.identity(x), mask=other))
-
-
-@EACH
-def test_a_mask_of_numbers_is_one_of_booleans(name, stacks):
-    layer = stacks(name).layers[1]
-    if "mask" not in inspect.signature(layer.call).parameters:
-        pytest.skip("it takes no mask")
-    x, mask = tf.random.stateless_normal([3, 4, DIM], [1, 2]), np.asarray(IDS != 0)
+def test_a_mask_of_numbers_is_one_of_booleans():
+    layer, mask = layers.DirectionalSelfAttention(5), np.asarray(IDS != 0)
+    x = tf.random.stateless_normal([3, 4, DIM], [1, 2])
     expected = layer(x, mask=tf.constant(mask))
     for dtype in ("int32", "int64", "float32", "float16"):
         found = layer(x, mask=mask.astype(dtype))
         np.testing.assert_array_equal(found, expected)
-        if layer.keeps_tokens and "Sampling" not in name:
-            assert found._keras_mask.dtype == tf.bool
+        assert found._keras_mask.dtype == tf.bool
 
 
-@EACH
-def test_a_mask_of_another_shape_is_refused_in_one_sentence(name, stacks):
-    layer = stacks(name).layers[1]
-    if "mask" not in inspect.signature(layer.call).parameters:
-        pytest.skip("it takes no mask")
+def test_a_mask_of_another_shape_is_refused_in_one_sentence():
+    layer = layers.DirectionalSelfAttention(5)
     for shape in ([3, 4, DIM], [3], [3, 5], [1, 4]):
-        with pytest.raises(
-            ValueError, match=r"mask has the shape .*; it must be \[batch, length\]"
-        ):
+        with pytest.raises(ValueError, match=r"mask has the shape .*; it must be \[batch, length"):
             layer(tf.ones([3, 4, DIM]), mask=tf.ones(shape, tf.bool))
 
 
@@ -207,17 +169,17 @@ def test_a_symbolic_mask_of_numbers_is_one_of_booleans():
     np.testing.assert_array_equal(model([values, real]), layer(values, mask=IDS != 0))
 
 
-@pytest.mark.parametrize("name", ["DiSAN", "ReSAN", "DSAEncoder", "SelectedSource2TokenEncoder"])
-def test_attention_tensors_take_a_mask_of_numbers(name, stacks):
-    layer = stacks(name).layers[1]
-    x = tf.random.stateless_normal([3, 4, DIM], [1, 2])
+@pytest.mark.parametrize("name", ["ReSAN", "SelectedSource2TokenEncoder"])
+def test_attention_tensors_take_a_mask_of_numbers(name):
+    layer, x = OF_TOKENS[name](), tf.random.stateless_normal([3, 4, DIM], [1, 2])
+    layer(x)
     expected = layer.attend(x, IDS != 0)
     for found_name, found in layer.attend(x, np.float32(IDS != 0)).items():
         np.testing.assert_array_equal(found, expected[found_name])
 
 
 def test_a_pair_takes_masks_of_numbers():
-    encoder = encoders.DRCN(units=3, layers=2)
+    encoder = encoders.DRCN(units=3, layers=1)
     pair = tf.random.stateless_normal([2, 3, 4, DIM], [1, 2])
     masks = np.asarray(IDS != 0), np.asarray(IDS != 0)[::-1]
     numbers = [mask.astype(np.float32) for mask in masks]
@@ -231,90 +193,48 @@ def test_a_pair_takes_masks_of_numbers():
         encoder(*pair, masks[0], masks[1][:, :3])
 
 
-@EACH
-def test_without_a_mask_all_tokens_are_real(name, stacks):
-    layer = stacks(name).layers[1]
-    x = tf.random.stateless_normal([2, 3, DIM], [1, 2])
-    if "mask" in inspect.signature(layer.call).parameters:
-        expected = layer(x, mask=tf.ones([2, 3], tf.bool))
-        np.testing.assert_array_equal(layer(x), expected)
-    assert np.isfinite(layer(x)).all()
-
-
-@EACH
-def test_the_mask_goes_on_as_long_as_there_are_tokens(name, stacks):
-    model = stacks(name)
-    x, mask = _embedded(model)
-    output = model.layers[1](x)
-    found = getattr(output, "_keras_mask", None)
-    if output.shape[1:2] == mask.shape[1:2]:
-        np.testing.assert_array_equal(found, mask)
-    else:
-        assert found is None
-
-
-@EACH
-def test_the_shape_is_known_before_a_call(name, stacks):
-    model = stacks(name)
-    x, _ = _embedded(model)
-    layer = model.layers[1]
-    assert layer.compute_output_shape(x.shape) == layer(x).shape
-    inputs = tf.keras.Input([None, DIM])
-    fresh = OF_TOKENS[name]()(inputs)
-    assert len(fresh.shape) == len(layer(x).shape)
-    if "Sampling" not in name:  # whose last axis is the length
-        assert fresh.shape[-1] == layer(x).shape[-1]
-
-
-@EACH
-def test_a_keras_file_loads_by_itself(name, stacks, tmp_path):
-    model = stacks(name)
+def test_a_keras_file_of_all_layers_loads_by_itself(tmp_path):
+    """And all weights have names of their own, as `.h5` files need."""
+    ids = tf.keras.Input([4], dtype="int32")
+    x = tf.keras.layers.Embedding(9, DIM, mask_zero=True)(ids)
+    names = sorted({*SEQUENTIAL} - SLOW)
+    model = tf.keras.Model(ids, [OF_TOKENS[name]()(x) for name in names])
+    draw_weights(model.weights, seed=4, size=0.4)
+    expected = model(IDS)
+    for output, symbol in zip(expected, model.outputs):
+        assert symbol.shape[1:] == output.shape[1:]
+    paths = [getattr(weight, "path", weight.name) for weight in model.weights]
+    assert len({*paths}) == len(paths)
     model.save(tmp_path / "model.keras")
-    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_array_equal(loaded(IDS), model(IDS))
-
-
-@EACH
-def test_weights_have_names_of_their_own_and_an_h5_file(name, stacks, tmp_path):
-    model = stacks(name)
-    names = [getattr(weight, "path", weight.name) for weight in model.weights]
-    assert len({*names}) == len(names)
     model.save_weights(tmp_path / "it.weights.h5")
-    expected, weights = model(IDS), model.get_weights()
-    model.set_weights([np.zeros_like(weight) for weight in weights])
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    model.set_weights([np.zeros_like(weight) for weight in model.get_weights()])
     model.load_weights(tmp_path / "it.weights.h5")
-    np.testing.assert_array_equal(model(IDS), expected)
+    for again in (loaded, model):
+        for name, actual, wanted in zip(names, again(IDS), expected):
+            np.testing.assert_array_equal(actual, wanted, name)
 
 
-@_each(also_slow={*SEQUENTIAL} - COMPILED)
-def test_xla_compiles_it_without_being_asked_for_another_form(name, stacks):
-    model = stacks(name)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in COMPILED)) for name in SEQUENTIAL],
+)
+def test_xla_compiles_it_without_being_asked_for_another_form(name):
+    model = _stack(name)
     compiled = tf.function(lambda ids: model(ids), jit_compile=True)
     assert_near(compiled(IDS), model(IDS), 2e-6)
 
 
-@pytest.mark.parametrize(
-    "name", ["DirectionalSelfAttention", "MultiHeadSelfAttention", "BasicLSTM", "Source2Token"]
-)
-def test_it_may_be_distributed_over_time(name):
-    x = tf.random.stateless_normal([2, 3, 4, DIM], [1, 2])
-    over_time = tf.keras.layers.TimeDistributed(OF_TOKENS[name]())
-    found = over_time(x)
-    for step in range(3):
-        assert_near(found[:, step], over_time.layer(x[:, step]), 1e-6)
-
-
-@pytest.mark.parametrize("name", sorted({*OF_TOKENS} - {"Linear", "Highway", "Dropout"}))
+@pytest.mark.parametrize("name", sorted({*OF_TOKENS} - SLOW - {"Linear", "Highway", "Dropout"}))
 def test_what_has_no_axis_of_tokens_is_refused(name):
     with pytest.raises(ValueError, match=r"must be \[batch, length, dim\]"):
         OF_TOKENS[name]()(tf.ones([3, DIM]))
 
 
-@pytest.mark.parametrize("name", OF_TOKENS)
-def test_ragged_tensors_are_refused_with_a_remedy(name):
+def test_ragged_tensors_are_refused_with_a_remedy():
     x = tf.RaggedTensor.from_row_lengths(tf.ones([4, DIM]), [3, 1])
     with pytest.raises(ValueError, match=r"ragged tensors; give x\.to_tensor\(\) and mask="):
-        OF_TOKENS[name]()(x)
+        layers.Linear(4)(x)
 
 
 def test_a_symbolic_tensor_of_another_keras_is_refused():
@@ -323,7 +243,7 @@ def test_a_symbolic_tensor_of_another_keras_is_refused():
         layers.DirectionalSelfAttention(4)(kind())
 
 
-@pytest.mark.parametrize("name", ["DirectionalSelfAttention", "DiSAN", "Linear"])
+@pytest.mark.parametrize("name", ["DirectionalSelfAttention", "Linear"])
 @pytest.mark.filterwarnings("ignore:Layer 'flatten.*mask")
 def test_each_step_over_time_has_its_own_implicit_mask(name):
     ids = tf.stack([IDS, tf.reverse(IDS, [0])], axis=1)  # [batch, steps, length]
@@ -343,10 +263,6 @@ def test_each_step_over_time_has_its_own_implicit_mask(name):
     expected = tf.reshape(expected, [3, 2, *expected.shape[1:]])
     assert_near(model(ids), expected, 1e-6)
     assert_near(model.predict(ids.numpy(), verbose=0), expected, 1e-6)
-    outputs = tf.keras.layers.Dense(1)(tf.keras.layers.Flatten()(model.outputs[0]))
-    fitted = tf.keras.Model(model.inputs, outputs)
-    fitted.compile("sgd", "mse")
-    fitted.fit(ids.numpy(), np.zeros([3, 1]), verbose=0)
 
 
 def test_word_vectors_have_the_mask_of_their_ids():
@@ -355,27 +271,6 @@ def test_word_vectors_have_the_mask_of_their_ids():
     stack = tf.keras.Sequential([embedding, layers.DirectionalSelfAttention(4)])
     expected = stack.layers[1](tf.identity(embedding(IDS)), mask=IDS != 0)
     np.testing.assert_array_equal(stack(IDS), expected)
-    compiled = tf.function(lambda ids: stack(ids), jit_compile=True)
-    assert_near(compiled(IDS), expected, 1e-6)
-
-
-@pytest.mark.slow
-def test_training_under_xla_is_that_without():
-    """Dropout masks too."""
-    ids, labels = np.random.default_rng(1).integers(0, 9, [32, 5]), np.arange(32) % 2
-    losses = []
-    for jit_compile in (False, True):
-        tf.keras.utils.set_random_seed(1)
-        encoder = disan_tf.encoders.DiSAN(units=4, dropout=0.2)
-        model = tf.keras.Sequential(
-            [layers.WordEmbedding(7, 0, DIM), encoder, tf.keras.layers.Dense(2)]
-        )
-        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        optimizer = tf.keras.optimizers.legacy.SGD(0.5)
-        model.compile(optimizer, loss, jit_compile=jit_compile)
-        fit = model.fit(ids, labels, batch_size=8, epochs=2, shuffle=False, verbose=0)
-        losses.append(fit.history["loss"])
-    np.testing.assert_allclose(*losses, rtol=1e-5)
 
 
 def test_a_pair_encoder_says_nothing_of_masks():

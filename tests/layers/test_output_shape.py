@@ -72,23 +72,6 @@ def test_the_shape_is_that_of_a_call_and_leaves_the_layer_unbuilt(name):
     assert [tuple(shape) for shape in found] == _shapes(output)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_unknown_axes_stay_unknown(name):
-    layer, inputs = new_layer(name)
-    shapes = [[*(None for _ in x.shape[:-1]), x.shape[-1]] for x in inputs.values()]
-    for found in tf.nest.flatten(layer.compute_output_shape(*shapes)):
-        assert found is None or isinstance(found, (int, tf.TensorShape))
-
-
-@pytest.mark.parametrize("name", SEVERAL)
-def test_a_layer_of_several_inputs_is_built_by_their_shapes(name):
-    layer, inputs = new_layer(name)
-    layer.build(**{f"{key}_shape": x.shape for key, x in inputs.items()})
-    count = len(layer.weights)
-    _call(layer, inputs)
-    assert layer.built and len(layer.weights) == count
-
-
 @needs_keras_3
 @pytest.mark.parametrize("policy", ["float32", "mixed_float16"])
 @pytest.mark.parametrize("name", NAMES)

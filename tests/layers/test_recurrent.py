@@ -1,14 +1,14 @@
-"""What the recurrent layers do alike."""
+"""Recurrent layers against TensorFlow 1's cells in NumPy, and against Keras' layers."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.layers import BasicGRU, BasicLSTM
-from disan_tf.layers.packing import real_tokens
 from disan_tf.layers.recurrent import BasicRNN
-from disan_tf.ops import portable
-from tests.support.layers.small import MASK, UNITS, X, randomised
+from disan_tf.layers.tokens import real_tokens
+from tests.support.layers.contract import BAD_DROPOUT, MaskContract
+from tests.support.layers.small import DIM, MASK, UNITS, X, randomised, sigmoid, states_of
 from tests.support.layers.weights import count
 
 
@@ -50,30 +50,6 @@ def test_dropout_acts_on_the_input_alone(kind):
     np.testing.assert_array_equal(actual, layer(tf.zeros_like(X), mask=MASK))
 
 
-def test_two_steps_agree_in_every_bit(kind):
-    layer = kind(64)
-    x = tf.random.stateless_normal([16, 20, 64], [1, 2])
-    mask = tf.sequence_mask(tf.range(5, 21), 20)
-
-    @tf.function
-    def step():
-        with tf.GradientTape() as tape:
-            total = tf.reduce_sum(tf.square(layer(x, mask=mask)))
-        return tape.gradient(total, layer.trainable_weights)
-
-    for once, again in zip(step(), step()):
-        np.testing.assert_array_equal(once, again)
-
-
-def test_an_export_has_operations_of_tensorflow_alone(kind):
-    layer = randomised(kind(UNITS))
-    with portable():
-        function = tf.function(lambda x: layer(x, mask=MASK)).get_concrete_function(X)
-    graph = function.graph.as_graph_def()
-    nodes = [*graph.node, *(node for body in graph.library.function for node in body.node_def)]
-    assert nodes and not [node.op for node in nodes if node.op.startswith("Disan")]
-
-
 def test_it_reads_the_tokens_without_their_padding(kind):
     layer, x = kind(4, backward=True), tf.random.normal([3, 6, 5])
     mask = tf.constant([[0, 1, 1, 0, 1, 0], [1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0]]) > 0
@@ -81,3 +57,94 @@ def test_it_reads_the_tokens_without_their_padding(kind):
     found = layer(real_tokens(x, mask), mask=mask)
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_it_is_the_basic_cell_of_tensorflow_1_over_the_real_tokens(backward):
+    layer = randomised(BasicLSTM(UNITS, backward))
+    kernel, bias = layer.kernel.numpy().astype(np.float64), layer.bias.numpy()
+
+    def cell(x, c, h):
+        i, j, f, o = np.split(np.concatenate([x, h]) @ kernel + bias, 4)
+        c = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(j)
+        return c, sigmoid(o) * np.tanh(c)
+
+    expected = states_of(cell, 2, backward)
+    np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_it_is_the_gru_cell_of_tensorflow_1_over_the_real_tokens(backward):
+    layer = randomised(BasicGRU(UNITS, backward))
+    gates, gate_bias, candidate, candidate_bias = (it.numpy() for it in layer.trainable_weights)
+
+    def cell(x, h):
+        r, u = np.split(sigmoid(np.concatenate([x, h]) @ gates + gate_bias), 2)
+        c = np.tanh(np.concatenate([x, r * h]) @ candidate + candidate_bias)
+        return (u * h + (1 - u) * c,)
+
+    expected = states_of(cell, 1, backward)
+    np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_keras_gru_that_resets_before_the_product_gives_the_same():
+    layer = randomised(BasicGRU(UNITS))
+    keras = tf.keras.layers.GRU(UNITS, reset_after=False, return_sequences=True)
+    keras(X)
+    (r, u), c = np.split(layer.gate_kernel.numpy(), 2, axis=1), layer.candidate_kernel.numpy()
+    (r_bias, u_bias), c_bias = np.split(layer.gate_bias.numpy(), 2), layer.candidate_bias.numpy()
+    of_x, of_h = np.split(np.concatenate([u, r, c], axis=1), [DIM])
+    keras.set_weights([of_x, of_h, np.concatenate([u_bias, r_bias, c_bias])])
+    expected = keras(X, mask=MASK).numpy()[MASK]
+    np.testing.assert_allclose(layer(X, mask=MASK).numpy()[MASK], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_matrices_start_by_glorots_rule_and_a_new_layer_keeps_its_state():
+    layer = BasicGRU(300)
+    layer.build([None, None, 300])
+    for kernel, gates in ((layer.gate_kernel, 2), (layer.candidate_kernel, 1)):
+        limit = np.float32((6 / (600 + 300 * gates)) ** 0.5)
+        assert 0.99 * limit < np.abs(kernel).max() <= np.float32(limit)
+    np.testing.assert_array_equal(layer.gate_bias, np.ones(600))
+    np.testing.assert_array_equal(layer.candidate_bias, np.zeros(300))
+
+
+class TestForwardRNN(MaskContract):
+    kind = BasicRNN
+    arguments = {"units": 6}
+    units = 6
+    bad_arguments = BAD_DROPOUT
+
+
+class TestBackwardRNN(TestForwardRNN, variant=True):
+    arguments = {"units": 6, "backward": True}
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_it_is_its_equation_over_the_real_tokens(backward):
+    layer = randomised(BasicRNN(UNITS, backward))
+    kernel, bias = layer.kernel.numpy().astype(np.float64), layer.bias.numpy()
+
+    def cell(x, h):
+        return (np.tanh(np.concatenate([x, h]) @ kernel + bias),)
+
+    expected = states_of(cell, 1, backward)
+    np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_it_is_keras_simple_rnn_in_values_and_gradients(backward):
+    layer = randomised(BasicRNN(UNITS, backward))
+    peer = tf.keras.layers.SimpleRNN(UNITS, return_sequences=True, go_backwards=backward)
+    peer.build(X.shape)
+    dim = X.shape[-1]
+    peer.set_weights([layer.kernel[:dim], layer.kernel[dim:], layer.bias])
+    with tf.GradientTape(persistent=True) as tape:
+        h, expected = layer(X, mask=tf.ones(MASK.shape, tf.bool)), peer(X)
+        expected = tf.reverse(expected, [1]) if backward else expected
+        totals = [tf.reduce_sum(tf.square(it)) for it in (h, expected)]
+    np.testing.assert_allclose(h, expected, rtol=1e-5, atol=1e-6)
+    kernel, bias = tape.gradient(totals[0], layer.trainable_weights)
+    of_x, of_h, of_bias = tape.gradient(totals[1], peer.trainable_weights)
+    np.testing.assert_allclose(kernel, tf.concat([of_x, of_h], axis=0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(bias, of_bias, rtol=1e-4, atol=1e-5)

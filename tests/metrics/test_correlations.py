@@ -1,5 +1,6 @@
-"""Correlations and errors against hand values and against SciPy."""
+"""Correlations, errors and calibration against hand values and against SciPy."""
 
+import json
 import math
 import warnings
 
@@ -7,7 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from disan_tf.metrics.correlations import mean_squared_error, pearson, spearman
+from disan_tf.metrics.correlations import (
+    calibration,
+    correlation_scores,
+    mean_squared_error,
+    pearson,
+    spearman,
+)
 
 
 def test_pearson_of_a_hand_computed_case():
@@ -46,11 +53,6 @@ def test_the_correlation_of_a_constant_is_0_without_a_warning(statistic):
 
 
 @pytest.mark.parametrize("statistic", [pearson, spearman])
-def test_one_example_has_the_correlation_0(statistic):
-    assert statistic(np.array([2.0]), np.array([3.0])) == 0.0
-
-
-@pytest.mark.parametrize("statistic", [pearson, spearman])
 def test_correlations_stay_inside_their_bounds(statistic):
     values = np.array([0.1, 0.2, 0.7, 1.3])
     assert statistic(values, 3 * values) == pytest.approx(1.0) and statistic(values, values) <= 1.0
@@ -60,3 +62,45 @@ def test_correlations_stay_inside_their_bounds(statistic):
 def test_float32_predictions_far_from_zero_lose_nothing():
     predictions = (1000 + np.arange(5) / 64).astype(np.float32)
     assert pearson(predictions, np.arange(5)) == pytest.approx(1.0, abs=1e-9)
+
+
+LABELS = np.array([1.0, 1.9, 2.0, 4.0, 5.0], np.float32)
+PREDICTIONS = np.array([1.5, 1.9, 3.0, 4.0, 4.0], np.float32)
+
+
+@pytest.fixture
+def bins():
+    return calibration(PREDICTIONS, LABELS, 5)
+
+
+def test_correlations_and_error_of_a_hand_computed_case():
+    assert correlation_scores(PREDICTIONS, LABELS) == pytest.approx(
+        {
+            "pearson": np.corrcoef(LABELS, PREDICTIONS)[0, 1],
+            # ranks 1 to 5 and 1, 2, 3, 4.5, 4.5: covariance 9.5, variances 10 and 9.5
+            "spearman": 9.5 / np.sqrt(10 * 9.5),
+            "mse": (0.25 + 0 + 1 + 0 + 1) / 5,
+        }
+    )
+
+
+def test_bins_hold_their_lower_bounds_and_the_last_both(bins):
+    assert [scores["count"] for scores in bins.values()] == [2, 1, 0, 2]
+    assert list(bins) == ["[1, 2)", "[2, 3)", "[3, 4)", "[4, 5]"]
+    assert bins["[1, 2)"] == pytest.approx(
+        {"count": 2, "mean_label": 1.45, "mean_answer": 1.7, "mse": 0.125}
+    )
+    assert bins["[4, 5]"] == {"count": 2, "mean_label": 4.5, "mean_answer": 4.0, "mse": 0.5}
+
+
+def test_a_bin_without_an_example_has_no_means(bins):
+    empty = {"count": 0, "mean_label": None, "mean_answer": None, "mse": None}
+    assert bins["[3, 4)"] == empty
+
+
+def test_bins_follow_the_scale():
+    assert list(calibration(PREDICTIONS[:2], LABELS[:2], 3)) == ["[1, 2)", "[2, 3]"]
+
+
+def test_json_holds_the_bins(bins):
+    assert json.loads(json.dumps(bins, allow_nan=False)) == bins

@@ -57,12 +57,6 @@ def test_the_head_sees_equation_5():
     np.testing.assert_allclose(model(*INPUTS), model.head(features), rtol=1e-5, atol=1e-6)
 
 
-def test_padding_does_not_matter():
-    model = make()
-    padded = [tf.pad(each, [[0, 0], [0, 3]] + [[0, 0]] * (each.shape.rank - 2)) for each in INPUTS]
-    np.testing.assert_allclose(model(*padded), model(*INPUTS), atol=1e-5)
-
-
 def test_attention_is_named_by_sentence_function_and_layer():
     found = make().attend(*INPUTS)
     assert {name: tuple(each.shape) for name, each in found.items()} == {
@@ -83,11 +77,3 @@ def test_the_control_sees_nothing_of_the_premise(hidden):
     )
     np.testing.assert_array_equal(model(*changed), model(*INPUTS))
     assert np.any(whole(*changed).numpy() != whole(*INPUTS).numpy())
-
-
-def test_its_config_makes_it_again():
-    model = make(hypothesis_only=True)
-    again = SentencePairClassifier.from_config(model.get_config())
-    again(*INPUTS)
-    again.set_weights(model.get_weights())
-    np.testing.assert_allclose(again(*INPUTS), model(*INPUTS), atol=1e-6)

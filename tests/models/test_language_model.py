@@ -8,7 +8,7 @@ from disan_tf.layers.embedding.characters import WordBytes
 from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.models import LanguageModel
 from tests.support.layers.weights import draw_weights
-from tests.support.models.bilm import SIZES, batch, layers_of, small_bilm
+from tests.support.models.bilm import batch, layers_of, small_bilm
 
 SENTENCES = [["one", "two", "three"], ["two"], ["three", "one"]]
 IDS = tf.constant([[2, 3, 4], [3, 0, 0], [1, 2, 0]])  # the second "three" is unknown
@@ -97,8 +97,3 @@ def test_in_training_the_sum_over_all_words_is_estimated(model):
     trained = [model(IDS, characters, training=True).numpy() for _ in range(2)]
     assert np.any(trained[0] != trained[1])
     np.testing.assert_array_equal(trained[0][:, 2], [4, 2, 3])
-
-
-def test_it_reads_units_for_its_words_and_boundaries():
-    assert LanguageModel.outputs((10, 3), 1) == 16
-    assert SIZES["units"] == 3

@@ -10,11 +10,6 @@ def _build(units):
     tf.keras.layers.Dense(units).build([None, 1000])
 
 
-def test_a_model_that_fits_is_made():
-    with memory_limit(copies=4):
-        _build(10)
-
-
 def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr("os.sysconf", lambda name: 1000)  # 1000 pages of 1000 bytes
     with memory_limit(copies=1):
@@ -22,13 +17,6 @@ def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(monkeypatch):
     message = "kernel of 1000 x 63 numbers the model needs 0 GB, and the machine has 0 GB"
     with pytest.raises(MemoryError, match=message), memory_limit(copies=4):
         _build(63)
-
-
-def test_all_weights_count_together(monkeypatch):
-    monkeypatch.setattr("os.sysconf", lambda name: 1000)
-    with pytest.raises(MemoryError), memory_limit(copies=1):
-        _build(200)
-        _build(200)
 
 
 def test_nothing_is_refused_after_the_block(monkeypatch):

@@ -64,11 +64,6 @@ def test_absolute_features_begin_with_the_hypothesis_and_drop_the_sign(premise):
     assert_near(model(premise, OTHER), expected, 1e-6)
 
 
-def test_the_pair_features_survive_a_round_trip_of_the_config():
-    config = _make(pair_features="absolute").get_config()
-    assert SentencePairClassifier.from_config(config).pair_features == "absolute"
-
-
 @pytest.mark.parametrize(
     "task, pair_features", [({}, "difference"), ({"pair_features": "absolute"}, "absolute")]
 )
@@ -76,15 +71,6 @@ def test_a_config_may_name_the_pair_features(task, pair_features):
     config = tiny_config(name="disan_snli")
     config.task.update(task)
     assert build_model(config, (5, 2), 3).pair_features == pair_features
-
-
-def test_the_order_of_the_sentences_matters(model, premise):
-    assert np.abs(model(premise, OTHER) - model(OTHER, premise)).max() > 1e-3
-
-
-def test_one_encoder_serves_both_sentences(model):
-    assert len(model.encoder.trainable_weights) + 4 + 1 == len(model.trainable_weights)
-    np.testing.assert_array_equal(model.encode(OTHER), model.encode(OTHER))
 
 
 def test_weight_decay_counts_a_matrix_of_both_sentences_once(model, premise):

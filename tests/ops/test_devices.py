@@ -3,14 +3,11 @@
 from types import SimpleNamespace
 from unittest import mock
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.ops import blockwise, devices
-from disan_tf.ops.blockwise import lean_attention
 from disan_tf.ops.devices import GPU_BLOCK_NUMBERS, block_numbers, device_type, is_on_gpu, on_host
-from tests.support.ops.attention_problems import make_inputs
 
 REPLICA = "/job:worker/replica:0/task:1/device:{}:0"
 
@@ -26,7 +23,7 @@ def placed(function):
     return {operation.device for operation in graph.get_operations()}
 
 
-@pytest.mark.parametrize("kind", ["CPU", "GPU", "TPU"])
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
 def test_the_device_is_the_one_that_takes_an_operation(kind, monkeypatch):
     placed_there = SimpleNamespace(device=REPLICA.format(kind))
     monkeypatch.setattr(devices.tf, "zeros", lambda shape: placed_there)
@@ -41,10 +38,6 @@ def test_the_device_is_known_while_a_function_is_traced():
     with tf.device("CPU:0"):
         tf.function(lambda: found.append(device_type()), autograph=False).get_concrete_function()
     assert found == ["CPU", "CPU"]
-
-
-def test_tracing_adds_no_operation_to_ask():
-    assert placed(lambda: device_type() and None) == set()
 
 
 def test_a_saved_model_is_not_made_for_the_gpu_that_writes_it(on_gpu, tmp_path):
@@ -75,33 +68,12 @@ def test_the_blocks_of_64_sentences_of_300_features(length, on_cpu, on_gpu):
             assert int(blockwise._blocks(x)[1]) == expected
 
 
-def test_the_attention_on_a_cpu_has_the_bits_of_its_own_blocks():
-    inputs = [tf.constant(tensor, tf.float32) for tensor in make_inputs(3, 40, 5)]
-    mask = tf.constant(np.random.default_rng(1).random([3, 40]) < 0.8)
-
-    def attended():
-        return lean_attention(*inputs, mask, direction="forward").numpy()
-
-    with mock.patch.object(blockwise, "BLOCK_NUMBERS", 3 * 40 * 5 * 2):
-        ours = attended()
-        with mock.patch.object(blockwise, "block_numbers", lambda on_cpu: on_cpu):
-            np.testing.assert_array_equal(ours, attended())
-
-
 def test_indices_stay_in_host_memory_if_a_gpu_computes(on_gpu):
     def positions():
         with on_host():
             return tf.where(tf.ones([3], tf.bool))
 
     assert placed(positions) == {"/device:CPU:0", ""}  # the result itself has no device
-
-
-def test_without_a_gpu_operations_name_no_device():
-    def positions():
-        with on_host():
-            return tf.where(tf.ones([3], tf.bool))
-
-    assert placed(positions) == {""}
 
 
 @pytest.fixture
@@ -125,7 +97,3 @@ def test_the_memory_is_that_of_the_smallest_gpu(two_gpus):
 
 def test_the_free_memory_is_free_on_every_gpu(two_gpus):
     assert devices.free_gpu_memory() == 6_000 - 2_500
-
-
-def test_without_a_gpu_there_is_no_gpu_memory():
-    assert devices.gpu_memory() is None and devices.free_gpu_memory() is None

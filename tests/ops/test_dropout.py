@@ -51,28 +51,12 @@ def _masks(entries, seed, rate):
         return _booleans(bits, entries), keep_mask(tf.constant(entries), seed, rate).numpy()
 
 
-@pytest.mark.parametrize("entries", [1, 7, 8, 1001])
+@pytest.mark.parametrize("entries", [7, 1001])
 def test_xla_draws_the_same_mask(entries):
     seed = tf.constant([3, 5], tf.int64)
     draw = tf.function(lambda seed: keep_mask(tf.constant(entries), seed, 0.25), jit_compile=True)
     with portable():
         np.testing.assert_array_equal(draw(seed), keep_mask(tf.constant(entries), seed, 0.25))
-
-
-@pytest.mark.parametrize(
-    "key,counter,expected",
-    [  # "known answers" of the authors' Random123
-        (0, 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
-        (2**64 - 1, 2**128 - 1, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
-        (
-            0x299F31D0A4093822,
-            0x0370734413198A2E85A308D3243F6A88,
-            "d16cfe09 94fdcceb 5001e420 24126ea1",
-        ),
-    ],
-)
-def test_the_reference_of_these_tests_is_philox(key, counter, expected):
-    assert " ".join(f"{word:08x}" for word in _philox(key, counter, 1)[0]) == expected
 
 
 @needs_native
@@ -87,14 +71,7 @@ def test_native_bits_are_the_portable_booleans(entries):
 @needs_native
 @pytest.mark.parametrize(
     "low,high",
-    [
-        (2**64 - 1, 5),
-        (2**64 - 5, 2**32 - 1),
-        (2**64 - 8, 2**64 - 1),
-        (2**64 - 9, 5),
-        (0, 5),
-        (2**32 - 3, 2**64 - 1),
-    ],
+    [(2**64 - 1, 5), (2**64 - 5, 2**32 - 1), (2**64 - 8, 2**64 - 1), (2**32 - 3, 5)],
 )
 def test_a_counter_that_overflows_carries(low, high):
     key, entries, threshold = 0x0123456789ABCDEF, 1003, 30000
@@ -115,23 +92,6 @@ def test_a_mask_compares_sixteen_bits_with_the_rate(rate):
     with portable():
         kept = words[keep_mask(tf.constant(1 << 20), seed, rate).numpy()]
     assert abs(kept.min() / 2**16 - rate) <= 2.0**-17  # all 2^16 words are among so many
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("rate", RATES)
-def test_the_share_of_kept_entries_is_one_minus_the_rate(rate, backend):
-    entries, expected = 1_000_003, 1 - round(rate * 2**16) / 2**16
-    with backend():
-        mask = keep_mask(tf.constant(entries), tf.constant([8, 9], tf.int64), rate)
-    kept = mask.numpy() if mask.dtype == tf.bool else _booleans(mask, entries)
-    assert abs(kept.mean() - expected) <= 4 * np.sqrt(expected * (1 - expected) / entries)
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_rate_next_to_one_still_keeps_something(backend):
-    with backend():
-        mask = keep_mask(tf.constant(1 << 20), tf.constant([1, 2], tf.int64), 1 - 2.0**-30)
-        assert np.any(apply_mask(tf.ones([1 << 20]), mask, 1 - 2.0**-30))
 
 
 def _dropped(x, rate, seed=(5, 6)):
@@ -162,7 +122,7 @@ def test_native_and_portable_drop_the_same_to_the_last_bit(dtype):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_kept_entries_are_divided_by_the_exact_share_and_rounded_once(dtype, backend):
     x, rate = _numbers([40, 50], dtype), 0.1  # 1 / 0.9 has no short form
     with backend():
@@ -174,17 +134,6 @@ def test_kept_entries_are_divided_by_the_exact_share_and_rounded_once(dtype, bac
         expected = np.asarray(source, np.float64)[kept] / (1 - rate)
         np.testing.assert_allclose(actual[kept], expected, rtol=1.0001 * rounding[dtype])
         assert not np.any(actual[~kept])
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_dropped_entries_may_be_nan(dtype, backend):
-    x = _numbers([30, 20], dtype)
-    with backend():
-        clean, clean_gradient, _ = _dropped(x, 0.5)
-        dirty, gradient, _ = _dropped(tf.where(clean == 0, tf.constant(np.nan, dtype), x), 0.5)
-    np.testing.assert_array_equal(dirty, clean)
-    np.testing.assert_array_equal(gradient, clean_gradient)
 
 
 @needs_native
@@ -208,8 +157,7 @@ def test_wrong_arguments_are_refused_by_name():
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("first", [0, 1, 7, 8, 63, 64, 100, 1001])
-@pytest.mark.parametrize("entries", [1, 64, 200])
+@pytest.mark.parametrize("first, entries", [(1, 200), (8, 1), (63, 64), (1001, 200)])
 def test_a_later_part_of_a_mask_is_what_the_whole_mask_has_there(first, entries, backend):
     seed = tf.constant([2**31 - 1, 2**40], tf.int64)
     with backend():

@@ -5,40 +5,32 @@ import pytest
 import tensorflow as tf
 
 from disan_tf import layers
-from disan_tf.encoders import ENCODERS, DiSAN
-from disan_tf.ops import portable
+from disan_tf.encoders import ENCODERS
 from disan_tf.ops.native import runtime
-from disan_tf.ops.saving import is_saving
+from disan_tf.ops.tracing import is_saving
 from tests.support.models.exports import Question, ask
 
 IDS = np.array([[2, 3, 4, 5, 6], [7, 8, 0, 0, 0], [9, 0, 0, 0, 0]], np.int32)
-LABELS = np.array([0, 1, 1])
 SPEC = tf.TensorSpec([None, None], tf.int32, "ids")
 needs_native = pytest.mark.skipif(bool(runtime.unavailable()), reason="no native operations")
 
 
 @pytest.fixture(scope="module")
 def model():
-    """A trained functional model, whose functions are traced natively where that is possible."""
+    """A functional model, whose functions are traced natively where that is possible."""
     tf.keras.utils.set_random_seed(1)
     ids = tf.keras.Input([None], dtype=tf.int32, name="ids")
     x = tf.keras.layers.Embedding(12, 8, mask_zero=True)(ids)
     x = layers.BasicLSTM(6, dropout=0.2)(x)
-    vectors = DiSAN(6, dropout=0.2)(x)
-    model = tf.keras.Model(ids, tf.keras.layers.Dense(2, name="logits")(vectors))
-    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("adam", loss, run_eagerly=False)
-    model.fit(IDS, LABELS, epochs=2, verbose=0)
+    x = layers.DirectionalSelfAttention(6, dropout=0.2)(x)
+    logits = tf.keras.layers.Dense(2, name="logits")(layers.Source2Token()(x))
+    model = tf.keras.Model(ids, logits)
     model.predict(IDS, verbose=0)
     return model
 
 
 def _save(model, path):
     tf.saved_model.save(model, path)
-
-
-def _save_by_keras(model, path):
-    model.save(path, save_format="tf")
 
 
 def _export(model, path):
@@ -54,7 +46,7 @@ def _save_called_functions(model, path):
     tf.saved_model.save(module, path, signatures=signature)
 
 
-SLOW = (_save_called_functions, _save, _save_by_keras)  # the last two trace each layer
+SLOW = (_save_called_functions, _save)  # the last traces each layer
 WAYS = [
     _export,
     *(pytest.param(save, marks=pytest.mark.slow) for save in SLOW),
@@ -90,13 +82,6 @@ def test_training_goes_on_natively_after_a_model_is_saved(model, tmp_path):
 
 
 @needs_native
-def test_a_concrete_function_is_portable_if_it_is_made_so(model):
-    function = tf.function(lambda ids: model(ids), input_signature=[SPEC])
-    with portable():
-        assert not _is_native(function.get_concrete_function())
-
-
-@needs_native
 def test_a_layer_whose_form_is_native_cannot_be_saved(tmp_path):
     module = tf.Module()
     module.layer = layers.DirectionalSelfAttention(4, attention_form="native")
@@ -107,7 +92,7 @@ def test_a_layer_whose_form_is_native_cannot_be_saved(tmp_path):
         tf.saved_model.save(module, str(tmp_path))
 
 
-SMALL = {"disan": {"units": 3}, "resan": {"units": 3}, "dsa": {"attentions": 2, "layers": 1}}
+SMALL = {"resan": {"units": 3}, "dsa": {"attentions": 2, "layers": 1}}
 
 
 @pytest.mark.slow  # traces each layer and its gradients

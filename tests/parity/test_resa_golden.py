@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from disan_tf.encoders import ReSAN
 from disan_tf.layers import SelectiveSelfAttention
-from disan_tf.layers.hard_attention.sampler import Selection, merge_selections
-from disan_tf.layers.packing import pack, packed_mask
+from disan_tf.layers.hard_attention.samplers import Selection, merge_selections
+from disan_tf.layers.tokens import pack, packed_mask
 from tests.support.golden import official
 
 BLOCKS = official.names("resa_*.npz")

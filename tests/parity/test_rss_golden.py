@@ -4,8 +4,11 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.parallel import sampling_features
-from disan_tf.layers.hard_attention.sampler import log_probability, merge_selections
+from disan_tf.layers.hard_attention.samplers import (
+    log_probability,
+    merge_selections,
+    sampling_features,
+)
 from tests.support.golden import official
 
 pytestmark = pytest.mark.usefixtures("each_backend")

@@ -5,16 +5,66 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice
-from disan_tf.layers.attention.fusion_gate import FusionGate
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
-from disan_tf.layers.linear import project
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.linear import cast_weight, project
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops import attention_weights, directional_attention
 from disan_tf.ops.direction_mask import DIRECTIONS, check_scale
-from disan_tf.ops.elementwise import bias_activation, copies
+from disan_tf.ops.elementwise import bias_activation, copies, fusion_gate
+
+
+@serializable
+class FusionGate(BaseLayer):
+    """Dimension-wise fusion gate, DiSAN Eq. 19 and 20.
+
+    F = sigmoid(W1 s + W2 h + b)                             (19)
+    u = F * h + (1 - F) * s                                  (20)
+
+    This differs from the paper because b is the sum of three biases, as in the authors' code.
+    Three biases give the paper's parameter counts, and Adadelta updates them separately.
+    Dropout acts on the inputs of W1 and W2, not on the mixed h and s.
+
+    Args:
+      dropout, l2, seed: see `BaseLayer`; W1 and W2 are regularised.
+
+    Call arguments:
+      h: <float>[batch, length, dim], the input of the attention.
+      s: <float>[batch, length, dim], the output of the attention.
+      mask: <bool>[batch, length] or None; where it is False u is exactly 0.
+      training: whether dropout acts.
+    """
+
+    def build(self, h_shape, s_shape=None):
+        dim = h_shape[-1]
+        self.token_map = self.add_linear("token_map", dim, dim)  # W2
+        self.context_map = self.add_linear("context_map", dim, dim)  # W1
+        self.bias = self.add_weight(name="bias", shape=[dim], initializer="zeros")
+        super().build(h_shape)
+
+    def compute_output_shape(self, h_shape, s_shape=None):
+        return super().compute_output_shape(h_shape)
+
+    def gate(self, h, s, training=None):
+        """Computes F of Eq. 19, <float>[batch, length, dim]."""
+        token, context, bias = self._summands(h, s, training)
+        return tf.sigmoid(token + context + bias)
+
+    def output_size(self, dim):
+        return dim
+
+    def call(self, h, s, mask=None, training=None):
+        mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask
+        h, to_token = copies(h, 2)
+        s, to_context = copies(tf.cast(s, h.dtype), 2)  # Keras 2 casts the first input alone
+        return fusion_gate(*self._summands(to_token, to_context, training), h, s, mask)
+
+    def _summands(self, h, s, training):
+        """Computes W2 h, W1 s and b."""
+        token = self.token_map.product(h, training)
+        context = self.context_map.product(s, training)
+        bias = self.token_map.dense.bias + self.context_map.dense.bias + self.bias
+        return token, context, tf.cast(bias, h.dtype)
 
 
 @serializable
@@ -37,25 +87,12 @@ class DirectionalSelfAttention(BaseLayer):
       units: d_h of the paper; None = the size of x.
       direction: "forward", "backward" or "diagonal".
       activation: activation of Eq. 14.
-      scale: c of Eq. 15.
+      scale: c of Eq. 15, above 0 and at most 40.
       attention_form: form of `disan_tf.ops.directional_attention`.
       dropout, l2, seed: see `BaseLayer`; Wh, Wf1 and Wf2 are regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       u, <float>[batch, length, units]; exactly 0 on padding.
-
-    Raises:
-      ValueError: an unknown direction, a scale outside (0, 40], or fewer than one unit.
-
-    Example:
-      >>> block = DirectionalSelfAttention(16, direction="forward")
-      >>> block(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 16])
     """
 
     def __init__(
@@ -81,13 +118,10 @@ class DirectionalSelfAttention(BaseLayer):
         self.attention_dropout = self.add_dropout("attention_dropout")
         self.dependent_map = self.add_projection("dependent_map", units, units)  # W1
         self.head_map = self.add_projection("head_map", units, units)  # W2
-        self.attention_bias = self.add_weight(
-            name="attention_bias", shape=[units], initializer="zeros"
-        )  # b1
-        gate = FusionGate(
-            self.dropout, self.l2, self.seed, name="fusion_gate", dtype=self.dtype_policy
-        )
-        self.fusion_gate = build_child(gate, [None, None, units])
+        bias = {"name": "attention_bias", "shape": [units], "initializer": "zeros"}
+        self.attention_bias = self.add_weight(**bias)  # b1
+        shape = [None, None, units]
+        self.fusion_gate = self.add_child(FusionGate, "fusion_gate", shape, seed=self.seed)
         super().build(input_shape)
 
     def output_size(self, dim):
@@ -96,17 +130,13 @@ class DirectionalSelfAttention(BaseLayer):
     def call(self, x, mask=None, training=None):
         mask = token_mask(x, mask)
         h, value, head, dependent = self._project(x, training)  # Eq. 14
-        s = directional_attention(  # Eq. 15 to 18, and 11
-            head,
-            dependent,
-            value,
-            mask,
-            head_mask=mask,
-            direction=self.direction,
-            scale=self.scale,
-            form=self.attention_form,
-        )
+        s = self._attend_to(head, dependent, value, mask, mask)  # Eq. 15 to 18, and 11
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
+
+    def _attend_to(self, head, dependent, value, dependents, heads):
+        """Computes s of the heads <bool>[batch, length], over the dependents."""
+        options = {"direction": self.direction, "scale": self.scale, "form": self.attention_form}
+        return directional_attention(head, dependent, value, dependents, head_mask=heads, **options)
 
     def attend(self, x, mask=None):
         """Computes the attention weights and gates, without dropout.

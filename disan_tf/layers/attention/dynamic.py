@@ -8,10 +8,9 @@ from disan_tf.common.options import check_above_zero, check_at_least, check_laye
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.initializers import he_normal
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.pooling import average_tokens
+from disan_tf.layers.linear import he_normal
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import average_tokens, token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import LeakyReLU
 
@@ -48,21 +47,12 @@ class DynamicSelfAttention(BaseLayer):
     Call arguments:
       x: <float>[batch, length, dim], finite on padding too; or, with `sentences`, the tokens of all
         sentences, <float>[tokens, dim].
-      mask: <bool>[batch, length], True = real token.
+      mask, training: see `BaseLayer`.
       sentences: a function that turns <float>[tokens, units] into <float>[batch, length, units],
         such as `PackedRows.sentences`; None = x already has sentences.
-      training: whether dropout acts.
 
     Returns:
       z, <float>[batch, attentions * units]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: fewer than one unit, attention or iteration, or a slope that is not above 0.
-
-    Example:
-      >>> attention = DynamicSelfAttention(units=3, attentions=2)
-      >>> attention(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 6])
     """
 
     keeps_tokens = False
@@ -167,22 +157,10 @@ class StaticSelfAttention(TokenAttention):
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W, W' and v; W and W' are
         regularised. The paper has no dropout here.
 
-    Call arguments:
-      x: <float>[batch, length, dim], finite on padding too; or, with `sentences`, the tokens of all
-        sentences, <float>[tokens, dim].
-      mask: <bool>[batch, length], True = real token.
-      sentences: see `DynamicSelfAttention`; with `sentences` the maps need not read padding.
-      training: whether dropout acts.
+    Call arguments: see `DynamicSelfAttention`.
 
     Returns:
       s, <float>[batch, units]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: fewer than one unit, or a slope that is not above 0.
-
-    Example:
-      >>> StaticSelfAttention(units=3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 3])
     """
 
     pool = staticmethod(average_tokens)

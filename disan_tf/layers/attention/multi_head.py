@@ -5,26 +5,20 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.linear import project, weight_decay
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.linear import cast_weight, project, weight_decay
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
 
 
 def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
-    """Computes the sinusoids of Vaswani et al. (2017), Sec. 3.5.
+    """Computes the sinusoids <float32>[length, dim] of Vaswani et al. (2017), Sec. 3.5.
 
     PE[position, 2i]     = sin(position / 10000^(2i / dim))
     PE[position, 2i + 1] = cos(position / 10000^(2i / dim))
 
-    Args:
-      length: <int>[], number of positions.
-      dim: size of a vector; an odd one ends with a sine.
-
-    Returns:
-      <float32>[length, dim].
+    An odd `dim` ends with a sine.
     """
     features = np.arange(dim)
     frequencies = 10000.0 ** (-2.0 * (features // 2) / dim)
@@ -54,21 +48,8 @@ class MultiHeadSelfAttention(BaseLayer):
       use_bias: whether queries, keys and values have biases.
       dropout, l2, seed: see `BaseLayer`; all matrices are regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       s, <float>[batch, length, heads * units]; exactly 0 on padding.
-
-    Raises:
-      ValueError: fewer than one head or unit.
-
-    Example:
-      >>> attention = MultiHeadSelfAttention(heads=2, units=3)
-      >>> attention(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 6])
     """
 
     def __init__(
@@ -82,16 +63,11 @@ class MultiHeadSelfAttention(BaseLayer):
 
     def build(self, input_shape):
         shape = [3, self.heads, input_shape[-1], self.units]  # queries, keys, values
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=shape,
-            initializer="glorot_uniform",
-            regularizer=weight_decay(self.l2),
-        )
+        options = {"initializer": "glorot_uniform", "regularizer": weight_decay(self.l2)}
+        self.kernel = self.add_weight(name="kernel", shape=shape, **options)
         if self.use_bias:
-            self.bias = self.add_weight(
-                name="bias", shape=[3, self.heads, self.units], initializer="zeros"
-            )
+            shape = [3, self.heads, self.units]
+            self.bias = self.add_weight(name="bias", shape=shape, initializer="zeros")
         self.input_dropout = self.add_dropout("input_dropout")
         self.attention_dropout = self.add_dropout("attention_dropout")
         super().build(input_shape)

@@ -11,14 +11,11 @@ from disan_tf.layers.attention.pair import (
     MinusAttention,
 )
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
 from disan_tf.layers.keras_layer import output_shape
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.packing import real_tokens
-from disan_tf.layers.pooling import weighted_sums
-from disan_tf.layers.precision import shared_conversions
+from disan_tf.layers.linear import shared_conversions
 from disan_tf.layers.recurrent import BasicLSTM
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import real_tokens, token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.devices import on_host
 
@@ -41,11 +38,9 @@ class MultiwayCoAttention(BaseLayer):
     a_combined = BiLSTM(x)
 
     An attention function has the same parameters in both directions. The BiLSTM has dim / 2 units
-    in each direction, so that a_combined has the size of one context. Its initial states are 0, and
-    it reads both sentences as one batch. The paper does not name the axis of the BiLSTM. With
-    "words" the BiLSTM reads along a sentence's words. With "functions" it reads the contexts of
-    every word in the order of `functions`, and keeps the last state of each direction. A single
-    function has no BiLSTM: a_combined is its context.
+    in each direction, so that a_combined has the size of one context; dim must be even. Its initial
+    states are 0, and it reads both sentences as one batch. The paper does not name the axis of the
+    BiLSTM. A single function has no BiLSTM: a_combined is its context.
 
     Parameters by dimensions:
 
@@ -58,29 +53,24 @@ class MultiwayCoAttention(BaseLayer):
     Args:
       functions: letters of the paper's Table 1, joined by "-" in any order: B (bilinear), Ca
         (concatenation), Cs (cosine), D (dot), M (minus).
-      aggregation: axis that the BiLSTM reads along, "words" or "functions".
+      aggregation: "words", where the BiLSTM reads along a sentence's words, or "functions", where
+        it reads the contexts of every word in the order of `functions`, and keeps the last state
+        of each direction.
       l2: see `BaseLayer`; matrices are regularised, vectors and biases are not.
       dropout, seed: see `BaseLayer`; like the paper, this layer has no dropout.
 
     Call arguments:
-      first: <float>[batch, first length, dim].
-      second: <float>[batch, second length, dim]; both are finite on padding too.
-      first_mask: <bool>[batch, first length], True = real token; None = all are real.
-      second_mask: <bool>[batch, second length].
+      first, second: <float>[batch, length, dim] of any two lengths; finite on padding too.
+      first_mask, second_mask: <bool>[batch, length], True = real token; None = all are real.
       training: has no effect here.
 
     Returns:
-      a_combined of the first sentence <float>[batch, first length, dim] and of the second <float>
-      [batch, second length, dim]; exactly 0 on padding, and if the other sentence has no tokens.
-
-    Raises:
-      ValueError: an unknown or repeated letter, an unknown aggregation, or several functions and an
-        odd dim.
+      a_combined of both sentences, <float>[batch, length, dim]; exactly 0 on padding, and if the
+      other sentence has no tokens.
 
     Example:
       >>> first, second = tf.ones([2, 5, 8]), tf.ones([2, 3, 8])
-      >>> masks = tf.ones([2, 5], tf.bool), tf.ones([2, 3], tf.bool)
-      >>> [context.shape for context in MultiwayCoAttention("B-Cs")(first, second, *masks)]
+      >>> [context.shape for context in MultiwayCoAttention("B-Cs")(first, second)]
       [TensorShape([2, 5, 8]), TensorShape([2, 3, 8])]
     """
 
@@ -94,28 +84,29 @@ class MultiwayCoAttention(BaseLayer):
 
     def build(self, first_shape, second_shape=None):
         dim = first_shape[-1]
-        options = {"l2": self.l2, "dtype": self.dtype_policy}
         self.attentions = [
-            build_child(FUNCTIONS[letter](name=NAMES[letter], **options), [None, None, dim])
-            for letter in self.letters
+            self._add_part(FUNCTIONS[letter], NAMES[letter], dim) for letter in self.letters
         ]
         if len(self.attentions) > 1:
-            self._build_aggregation(dim, options)
+            self._build_aggregation(dim)
         super().build(first_shape)
+
+    def _add_part(self, kind, name, dim, *args, **options):
+        """Builds a sublayer without dropout, whose seed has no effect and is drawn."""
+        options = {"dropout": 0.0, "seed": None, **options}
+        return self.add_child(kind, name, [None, None, dim], *args, **options)
 
     def compute_output_shape(self, first_shape, second_shape=None):
         return output_shape(first_shape), output_shape(second_shape or first_shape)
 
-    def _build_aggregation(self, dim, options):
+    def _build_aggregation(self, dim):
         if dim % 2:
             raise ValueError(
                 f"dim={dim} must be even, since the BiLSTM has dim / 2 units in each direction."
             )
         input_dim = len(self.attentions) * dim if self.aggregation == "words" else dim
-        self.forward = BasicLSTM(dim // 2, name="forward", **options)
-        self.backward = BasicLSTM(dim // 2, backward=True, name="backward", **options)
-        for direction in (self.forward, self.backward):
-            build_child(direction, [None, None, input_dim])
+        self.forward = self._add_part(BasicLSTM, "forward", input_dim, dim // 2)
+        self.backward = self._add_part(BasicLSTM, "backward", input_dim, dim // 2, backward=True)
 
     def call(self, first, second, first_mask=None, second_mask=None, training=None):
         sentences = [tf.cast(sentence, self.compute_dtype) for sentence in (first, second)]

@@ -4,10 +4,9 @@ import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.keras_layer import output_shape
-from disan_tf.layers.linear import project
-from disan_tf.layers.pooling import weighted_sums
-from disan_tf.layers.precision import cast_weight
+from disan_tf.layers.linear import cast_weight, project
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.co_attention_scores import additive_scores, product_scores
 from disan_tf.ops.devices import on_host
@@ -23,7 +22,8 @@ class PairAttention(BaseLayer):
     a_i = sum_j alpha_ij second_j
 
     The softmax and the sum are computed in float32. A subclass defines `scores`, and creates its
-    weights in `build` before it calls `super().build`.
+    weights in `build` before it calls `super().build`; matrices and vectors are initialised by
+    Glorot's rule.
 
     Args:
       l2: see `BaseLayer`; matrices are regularised, vectors are not.
@@ -44,14 +44,6 @@ class PairAttention(BaseLayer):
 
     # s if the scores of (second, first) are s times the transposed scores of (first, second).
     symmetry = None
-
-    def add_matrix(self, name: str, rows: int, columns: int) -> tf.Variable:
-        """Adds a regularised matrix <float32>[rows, columns], initialised by Glorot's rule."""
-        return self.add_uncast_weight(name, [rows, columns], "glorot_uniform", self.l2)
-
-    def add_vector(self, name: str, dim: int) -> tf.Variable:
-        """Adds a vector <float32>[dim], initialised by Glorot's rule, fan-in and fan-out `dim`."""
-        return self.add_uncast_weight(name, [dim], "glorot_uniform")
 
     def scores(self, first, second, masks=None) -> tf.Tensor:
         """Computes e, <float32>[batch, first length, second length]; inputs have the compute dtype.
@@ -88,13 +80,6 @@ class CosineAttention(PairAttention):
     e_ij = cos(first_i, second_j)
 
     in float32; 0 if one of the two vectors is 0. The function has no parameters.
-
-    Arguments, call arguments and result: see `PairAttention`.
-
-    Example:
-      >>> mask = tf.ones([2, 3], tf.bool)
-      >>> CosineAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
-      TensorShape([2, 5, 8])
     """
 
     symmetry = 1.0
@@ -110,42 +95,33 @@ class BilinearAttention(PairAttention):
     e_ij = v tanh(second_j^T W first_i)
 
     The paper prints v^T, but its tanh is of a number, so v is a number too. It is initialised to 1,
-    so that scores lie between -1 and 1 like the cosine's, and W by Glorot's rule. Products with W
-    have the layer's precision, products between words are float32.
-
-    Parameters: 40,001 for 200 dimensions, 10,001 for 100.
-
-    Arguments, call arguments and result: see `PairAttention`; W is regularised.
-
-    Example:
-      >>> mask = tf.ones([2, 3], tf.bool)
-      >>> BilinearAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
-      TensorShape([2, 5, 8])
+    so that scores lie between -1 and 1 like the cosine's. Products with W have the layer's
+    precision, products between words are float32. 200 dimensions: 40,001 parameters.
     """
 
     def build(self, input_shape):
         dim = input_shape[-1]
-        self.kernel = self.add_matrix("kernel", dim, dim)  # W_B
+        self.kernel = self.add_uncast_weight("kernel", [dim, dim], "glorot_uniform", self.l2)  # W_B
         self.factor = self.add_uncast_weight("factor", [], "ones")  # v_B
         super().build(input_shape)
 
     def scores(self, first, second, masks=None):
         second = project(second, cast_weight(self.kernel, second.dtype))
         first, second = (tf.cast(sentence, tf.float32) for sentence in (first, second))
-        return tf.cast(self.factor, tf.float32) * tf.tanh(
-            tf.matmul(first, second, transpose_b=True)
-        )
+        products = tf.matmul(first, second, transpose_b=True)
+        return tf.cast(self.factor, tf.float32) * tf.tanh(products)
 
 
 class _ScoredByVector(PairAttention):
-    """Base of the functions v^T tanh(W ...), whose W and v are initialised by Glorot's rule."""
+    """Base of the functions v^T tanh(W ...)."""
 
     words = 1  # that a row of W multiplies
 
     def build(self, input_shape):
         dim = input_shape[-1]
-        self.kernel = self.add_matrix("kernel", self.words * dim, dim)  # W
-        self.vector = self.add_vector("vector", dim)  # v
+        shape = [self.words * dim, dim]
+        self.kernel = self.add_uncast_weight("kernel", shape, "glorot_uniform", self.l2)  # W
+        self.vector = self.add_uncast_weight("vector", [dim], "glorot_uniform")  # v
         super().build(input_shape)
 
 
@@ -157,17 +133,8 @@ class ConcatenationAttention(_ScoredByVector):
          = v^T tanh(W_1 first_i + W_2 second_j)   with W = [W_1 W_2]
 
     The second line multiplies words, not pairs of words, by W. It is the paper's Eq. 7, which the
-    paper treats as a different function. (Eq. 8 and 10 print h_q with the index i for j.) W, as
-    one matrix for both words, and v are initialised by Glorot's rule.
-
-    Parameters: 80,200 for 200 dimensions, 20,100 for 100.
-
-    Arguments, call arguments and result: see `PairAttention`; W is regularised.
-
-    Example:
-      >>> mask = tf.ones([2, 3], tf.bool)
-      >>> ConcatenationAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
-      TensorShape([2, 5, 8])
+    paper treats as a different function. (Eq. 8 and 10 print h_q with the index i for j.) W is
+    initialised as one matrix for both words. 200 dimensions: 80,200 parameters.
     """
 
     words = 2
@@ -184,17 +151,8 @@ class DotAttention(_ScoredByVector):
 
     e_ij = v^T tanh(W (first_i * second_j))
 
-    W multiplies every pair of words, which makes this the most expensive of the functions. W and v
-    are initialised by Glorot's rule.
-
-    Parameters: 40,200 for 200 dimensions, 10,100 for 100.
-
-    Arguments, call arguments and result: see `PairAttention`; W is regularised.
-
-    Example:
-      >>> mask = tf.ones([2, 3], tf.bool)
-      >>> DotAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
-      TensorShape([2, 5, 8])
+    W multiplies every pair of words, which makes this the most expensive of the functions. 200
+    dimensions: 40,200 parameters.
     """
 
     symmetry = 1.0
@@ -212,17 +170,8 @@ class MinusAttention(_ScoredByVector):
 
     e_ij = v^T tanh(W (first_i - second_j))
 
-    As W distributes over the difference, it multiplies words and not pairs of words. W and v are
-    initialised by Glorot's rule.
-
-    Parameters: 40,200 for 200 dimensions, 10,100 for 100.
-
-    Arguments, call arguments and result: see `PairAttention`; W is regularised.
-
-    Example:
-      >>> mask = tf.ones([2, 3], tf.bool)
-      >>> MinusAttention()(tf.ones([2, 5, 8]), tf.ones([2, 3, 8]), second_mask=mask).shape
-      TensorShape([2, 5, 8])
+    As W distributes over the difference, it multiplies words and not pairs of words. 200
+    dimensions: 40,200 parameters.
     """
 
     symmetry = -1.0  # tanh is odd

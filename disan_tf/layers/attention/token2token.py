@@ -7,10 +7,8 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.attention.token_attention import VanillaAttention
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.pooling import masked_mean, weighted_sums
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import masked_mean, token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs
 from disan_tf.ops.elementwise import copies
@@ -27,11 +25,10 @@ class Token2Token(BaseLayer):
     A token attends to itself too; with a direction, P^j is over the tokens i that Eq. 16 to 18
     allow, and a token that may attend to no other has s = 0.
 
-    `DirectionalSelfAttention` has the reduced form, Eq. 15: W = c I, and tanh of its argument
-    divided by c. The reduced form is computed in memory O(length * dim). The general form mixes
-    features between activation and softmax, so it needs tensors of [batch, length, length, dim]:
-    memory O(length^2 dim), and length^2 products with W. At batch 64, length 40 and dim 300, such a
-    tensor has 123 MB in float32. The papers use the reduced form alone.
+    The papers use the reduced form alone, `DirectionalSelfAttention` (Eq. 15: W = c I, and tanh of
+    its argument divided by c), in memory O(length * dim). The general form mixes features between
+    activation and softmax, so it needs length^2 products with W, and tensors of [batch, length,
+    length, dim]: 123 MB in float32 at batch 64, length 40 and dim 300.
 
     Args:
       activation: activation of Eq. 10.
@@ -40,23 +37,8 @@ class Token2Token(BaseLayer):
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and W, which are
         regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       s, <float>[batch, length, dim]; exactly 0 on padding.
-
-    Raises:
-      ValueError: an unknown direction.
-
-    Example:
-      >>> Token2Token()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 8])
-
-    Reference: Shen et al. (2018), "DiSAN: Directional Self-Attention Network for RNN/CNN-Free
-    Language Understanding", Sec. 3.2.
     """
 
     def __init__(self, activation="elu", direction: Optional[str] = None, **kwargs):
@@ -66,11 +48,9 @@ class Token2Token(BaseLayer):
 
     def build(self, input_shape):
         dim = input_shape[-1]
-        self.dependent_map = self.add_linear(  # W1, b1
-            "dependent_map", dim, dim, activation=self.activation
-        )
+        self.dependent_map = self.add_linear("dependent_map", dim, dim, activation=self.activation)
         self.head_map = self.add_linear("head_map", dim, dim, use_bias=False)  # W2
-        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
+        self.score_map = self.add_linear("score_map", dim, dim)
         super().build(input_shape)
 
     def output_size(self, dim):
@@ -111,23 +91,14 @@ class IntraAttention(BaseLayer):
     p = softmax over the tokens i of f(x_i, x)
     s = sum_i p_i x_i                                        (43)
 
-    The mean is over the real tokens.
+    The mean is over the real tokens; x must be finite on padding too.
 
     Args:
       units: size of W1 x_i; None = the size of x.
       dropout, l2, seed: see `VanillaAttention`.
 
-    Call arguments:
-      x: <float>[batch, length, dim], finite on padding too.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> IntraAttention()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
     """
 
     keeps_tokens = False
@@ -137,10 +108,8 @@ class IntraAttention(BaseLayer):
         self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
-        self.attention = VanillaAttention(
-            "additive", self.units, activation="tanh", **self.child_options("attention")
-        )
-        build_child(self.attention, input_shape)
+        options = {"units": self.units, "activation": "tanh"}
+        self.attention = self.add_child(VanillaAttention, "attention", input_shape, **options)
         super().build(input_shape)
 
     def output_size(self, dim):
@@ -165,23 +134,15 @@ class SelfAlignment(BaseLayer):
     s_j = sum_i p_ji x_i
 
     As in Hu et al. (2017), no token attends to itself; in their model W1 and W2 are the identity.
+    x must be finite on padding too.
 
     Args:
       units: size of W1 x_i; None = the size of x.
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1 and W2, which are
         regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim], finite on padding too.
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       s, <float>[batch, length, dim]; exactly 0 on padding, and in a sentence of one token.
-
-    Example:
-      >>> SelfAlignment()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 8])
     """
 
     def __init__(self, units: Optional[int] = None, **kwargs):

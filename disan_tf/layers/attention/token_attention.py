@@ -6,9 +6,8 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.pooling import average_tokens
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import average_tokens, token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies, softmax_pool
 
@@ -26,11 +25,6 @@ class TokenAttention(BaseLayer):
     Args:
       activation: activation between the two maps.
       dropout, l2, seed: see `BaseLayer`.
-
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
 
     Returns:
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
@@ -81,25 +75,14 @@ class Source2Token(TokenAttention):
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1 and W, which are
         regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> Source2Token()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
     """
 
     def build(self, input_shape):
         dim = input_shape[-1]
-        self.token_map = self.add_linear(
-            "token_map", dim, dim, activation=self.activation
-        )  # W1, b1
-        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
+        self.token_map = self.add_linear("token_map", dim, dim, activation=self.activation)
+        self.score_map = self.add_linear("score_map", dim, dim)
         super().build(input_shape)
 
 
@@ -119,17 +102,8 @@ class AdditiveSelfAttention(TokenAttention):
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W and w; only W is
         regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
     Returns:
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> AdditiveSelfAttention()(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
     """
 
     pool = staticmethod(average_tokens)
@@ -152,21 +126,8 @@ class QueryAttention(TokenAttention):
     a = [f(x_1, q), ..., f(x_n, q)],  P = softmax(a) over the tokens    (1 to 3)
     s = sum_i P_i * x_i                                                 (4)
 
-    A subclass also builds `query_map` and overrides `logits`.
-
-    Args:
-      activation: see `TokenAttention`.
-      query_dim: size of the query; None = the size of x.
-      dropout, l2, seed: see `BaseLayer`.
-
-    Call arguments:
-      x: <float>[batch, length, dim].
-      query: <float>[batch, query_dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
-    Returns:
-      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
+    A subclass also builds `query_map` and overrides `logits`. For the arguments see
+    `MultiDimAttention`.
     """
 
     def __init__(self, activation="elu", query_dim: Optional[int] = None, **kwargs):
@@ -207,29 +168,19 @@ class MultiDimAttention(QueryAttention):
         regularised.
 
     Call arguments:
-      x: <float>[batch, length, dim].
-      query: <float>[batch, query_dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
+      x, mask, training: see `BaseLayer`.
+      query: <float>[batch, query_dim], the second argument.
 
     Returns:
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Example:
-      >>> attention = MultiDimAttention(query_dim=4)
-      >>> attention(tf.ones([2, 5, 8]), tf.ones([2, 4]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
     """
 
     def build(self, x_shape, query_shape=None):
         dim = x_shape[-1]
-        self.query_map = self.add_linear(  # W2
-            "query_map", self.query_dim or dim, dim, use_bias=False
-        )
-        self.token_map = self.add_linear(
-            "token_map", dim, dim, activation=self.activation
-        )  # W1, b1
-        self.score_map = self.add_linear("score_map", dim, dim)  # W, b
+        query_dim = self.query_dim or dim
+        self.query_map = self.add_linear("query_map", query_dim, dim, use_bias=False)  # W2
+        self.token_map = self.add_linear("token_map", dim, dim, activation=self.activation)
+        self.score_map = self.add_linear("score_map", dim, dim)
         super().build(x_shape)
 
     def logits(self, x, query, training=None):
@@ -259,22 +210,7 @@ class VanillaAttention(QueryAttention):
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and w; W1 and W2
         are regularised.
 
-    Call arguments:
-      x: <float>[batch, length, dim].
-      query: <float>[batch, query_dim].
-      mask: <bool>[batch, length], True = real token.
-      training: whether dropout acts.
-
-    Returns:
-      s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
-
-    Raises:
-      ValueError: an unknown compatibility, or a size under 1.
-
-    Example:
-      >>> attention = VanillaAttention("multiplicative", query_dim=4)
-      >>> attention(tf.ones([2, 5, 8]), tf.ones([2, 4]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 8])
+    Call arguments, result: see `MultiDimAttention`.
     """
 
     pool = staticmethod(average_tokens)
@@ -293,11 +229,9 @@ class VanillaAttention(QueryAttention):
 
     def build(self, x_shape, query_shape=None):
         dim = x_shape[-1]
-        units = self.units or dim
+        units, query_dim = self.units or dim, self.query_dim or dim
         self.token_map = self.add_linear("token_map", dim, units, use_bias=False)  # W1
-        self.query_map = self.add_linear(  # W2
-            "query_map", self.query_dim or dim, units, use_bias=False
-        )
+        self.query_map = self.add_linear("query_map", query_dim, units, use_bias=False)  # W2
         if self.compatibility == "additive":
             self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
         super().build(x_shape)
@@ -307,7 +241,6 @@ class VanillaAttention(QueryAttention):
         token = self.token_map(x, training=training)  # [batch, length, units]
         query = self.query_map(query, training=training)
         if self.compatibility == "multiplicative":
-            return tf.matmul(
-                tf.cast(token, tf.float32), tf.expand_dims(tf.cast(query, tf.float32), 2)
-            )
+            token, query = tf.cast(token, tf.float32), tf.cast(query, tf.float32)
+            return tf.matmul(token, tf.expand_dims(query, 2))
         return self.score_map(self.activation(token + tf.expand_dims(query, 1)), training=training)

@@ -6,14 +6,13 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
 from disan_tf.layers.convolution import Convolution
-from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.words import Embedding, WordEmbedding
-from disan_tf.layers.packing import unique_words
+from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import unique_words
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import ensure_shape
+from disan_tf.ops.tracing import ensure_shape
 
 
 @serializable
@@ -21,14 +20,11 @@ class WordBytes(Embedding):
     """The byte ids of words, unchanged; a `BiLM` turns them into vectors.
 
     Args:
-      word_length: number of bytes in a word, markers included.
+      word_length: number of bytes in a word, markers included; at least 3.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding; not used.
       characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
-
-    Returns:
-      `characters`.
     """
 
     def __init__(self, word_length: int = 50, **kwargs):
@@ -53,33 +49,25 @@ class CharacterCNN(BaseLayer):
 
     where before = (width - 1) // 2 and after = width // 2. Id 0 is padding: its vector is 0 and
     never trained, and t skips padding, so more padding changes nothing. The other vectors are
-    initialised by the standard normal distribution, W by Glorot's rule and b to 0.
-
-    Equal words are computed once: a quarter of the time on a batch of SNLI, see the layers' README.
+    initialised by the standard normal distribution, W by Glorot's rule and b to 0. Equal words are
+    computed once.
 
     Parameters: (characters - 1) * dim + width * dim * units + units; 4,112 for 96 ids.
 
     Args:
-      characters: number of ids, padding included.
+      characters: number of ids, padding included; at least 2.
       units: size of w.
       dim: size of c_t.
       width: characters in a window.
       dropout, l2, seed: see `BaseLayer`; dropout acts on w, and W is regularised.
 
     Call arguments:
-      characters: <int32>[batch, length, word length], or any other [..., word length]; word length
-        is at least 1.
+      characters: <int32>[..., word length], such as [batch, length, word length]; word length is at
+        least 1.
       training: whether dropout acts.
 
     Returns:
-      w, <float>[batch, length, units]; exactly 0 for a word without characters.
-
-    Raises:
-      ValueError: a width under 1, or no id besides padding.
-
-    Example:
-      >>> CharacterCNN(96)(tf.ones([2, 5, 8], tf.int32)).shape
-      TensorShape([2, 5, 32])
+      w, <float>[..., units]; exactly 0 for a word without characters.
     """
 
     reads_vectors = False
@@ -94,10 +82,10 @@ class CharacterCNN(BaseLayer):
     def build(self, input_shape):
         shape, start = [self.characters - 1, self.dim], tf.keras.initializers.RandomNormal(stddev=1)
         self.vectors = self.add_weight(name="vectors", shape=shape, initializer=start)
-        self.convolution = Convolution(
-            self.units, self.width, "relu", l2=self.l2, name="convolution", dtype=self.dtype_policy
+        shape, options = [None, None, self.dim], {"dropout": 0.0, "seed": None}
+        self.convolution = self.add_child(
+            Convolution, "convolution", shape, self.units, self.width, "relu", **options
         )
-        build_child(self.convolution, [None, None, self.dim])
         self.output_dropout = self.add_dropout("output_dropout")
         super().build(input_shape)
 
@@ -167,19 +155,11 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
         options = {**self.words, "dtype": self.dtype_policy}
         self.learned = WordEmbedding(**options, trainable=self.trainable, name="learned")
         self.constant = WordEmbedding(**options, trainable=False, name="constant")
-        self.spelling = CharacterCNN(
-            self.characters,
-            dim=self.character_dim,
-            units=self.character_units,
-            width=self.character_width,
-            l2=self.l2,
-            seed=site_seed(self.seed, "spelling"),
-            name="spelling",
-            dtype=self.dtype_policy,
-        )
         for layer in (self.learned, self.constant):
             build_child(layer, input_shape)
-        build_child(self.spelling, [None, None, None])
+        sizes = self.characters, self.character_units, self.character_dim, self.character_width
+        shape = [None, None, None]
+        self.spelling = self.add_child(CharacterCNN, "spelling", shape, *sizes, dropout=0.0)
         super().build(input_shape)
 
     @property

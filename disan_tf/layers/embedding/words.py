@@ -10,20 +10,16 @@ from disan_tf.common.options import check_at_least
 from disan_tf.layers.keras_layer import mask_tensor, not_equal, output_shape
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.tracing import is_compiled
 
 
 class Embedding(ConfiguredLayer):
     """Base of layers from words to vectors <float>[batch, length, dim], exactly 0 on padding.
 
-    To add an embedding, subclass this class, and enter an `EmbeddingKind` in
-    `disan_tf.models.embeddings.EMBEDDINGS`. A subclass defines
-
-        call(ids, *features, training=None)
-
-    with ids <int32>[batch, length] (0 = padding), then the `word_features` in their order. These
-    features must be in the batches of `disan_tf.input_pipeline.make_dataset`, and for raw text in
-    the kind's `look_up`.
+    A subclass defines `call(ids, *features, training=None)`, with ids <int32>[batch, length] (0 =
+    padding), then the `word_features` in their order. To add an embedding, enter an `EmbeddingKind`
+    in `disan_tf.models.embeddings.EMBEDDINGS`. Its features must be in the batches of
+    `disan_tf.input_pipeline.make_dataset`, and for raw text in the kind's `look_up`.
 
     Keras' argument `trainable=False` freezes all weights of the embedding.
     """
@@ -53,8 +49,7 @@ class Embedding(ConfiguredLayer):
 
         Args:
           vectors: <float32>[words, dim], the word vectors of ids 2 and up.
-          bilm: official name -> weight of a biLM, see
-            `disan_tf.elmo.bilm.official_tensors`.
+          bilm: official name -> weight of a biLM, see `disan_tf.elmo.bilm.official_tensors`.
         """
 
     def without_partner(self, *features) -> tuple:

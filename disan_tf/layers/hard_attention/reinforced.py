@@ -6,15 +6,16 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
-from disan_tf.layers.hard_attention.iterative import IterativeSequenceSampling
-from disan_tf.layers.hard_attention.parallel import ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.sampler import Selections, merge_selections
+from disan_tf.layers.hard_attention.samplers import (
+    IterativeSequenceSampling,
+    ReinforcedSequenceSampling,
+    Selections,
+    merge_selections,
+)
 from disan_tf.layers.hard_attention.selective import UNSELECTED, SelectiveSelfAttention
 from disan_tf.layers.keras_layer import output_shape
-from disan_tf.layers.masks import token_mask
-from disan_tf.layers.packing import packed_mask
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import packed_mask, token_mask
 from disan_tf.ops.elementwise import copies
 
 SAMPLERS = {"parallel": ReinforcedSequenceSampling, "iterative": IterativeSequenceSampling}
@@ -35,7 +36,7 @@ class ReinforcedSelfAttention(BaseLayer):
     Args:
       units: size of the blocks and the samplers; None = the size of x.
       activation: activation of blocks and samplers.
-      unselected: see `SelectiveSelfAttention`.
+      unselected: see `SelectiveSelfAttention`; not "drop" with iterative sampling.
       shared: whether one sampler selects both heads and dependents ("ReSAN w/o dependency
         restricted").
       sampling: "parallel" (`ReinforcedSequenceSampling`) or "iterative"
@@ -44,23 +45,12 @@ class ReinforcedSelfAttention(BaseLayer):
       dropout, l2, seed: see `BaseLayer`.
 
     Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
+      x, mask, training: see `BaseLayer`.
       selections: result of `select`; None = greedy selections.
-      training: whether dropout acts.
 
     Returns:
       [u_fw; u_bw], <float>[batch, length, 2 * units], and its mask <bool>[batch, length]. If
       unselected heads are dropped, length is the greatest number of selected heads.
-
-    Raises:
-      ValueError: an unknown `unselected` or `sampling`, fewer than one unit, or "drop" with
-        iterative sampling.
-
-    Example:
-      >>> u, mask = ReinforcedSelfAttention(16)(tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool))
-      >>> u.shape
-      TensorShape([2, 5, 32])
     """
 
     keeps_tokens = False
@@ -96,11 +86,9 @@ class ReinforcedSelfAttention(BaseLayer):
         }
         super().build(input_shape)
 
-    def _child(self, layer_class, name, input_shape, **options):
-        layer = layer_class(
-            self.units, activation=self.activation, **self.child_options(name), **options
-        )
-        return build_child(layer, input_shape)
+    def _child(self, kind, name, input_shape, **options):
+        options = {"units": self.units, "activation": self.activation, **options}
+        return self.add_child(kind, name, input_shape, **options)
 
     def _sampler_options(self):
         """Returns sampler name -> arguments of that sampler alone."""
@@ -144,12 +132,11 @@ class ReinforcedSelfAttention(BaseLayer):
         """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
-          A dictionary: "forward_attention" and "backward_attention" <float32>[batch, head,
-          dependent, units]; "forward_gate" and "backward_gate" <float32>[batch, length, units];
-          "selected_heads" and "selected_dependents" <float32>[batch, length, 1], 1 where a token
-          was selected (with iterative sampling the last axis is forward, backward); "output"
-          <float>[batch, length, 2 * units]; and "mask" <bool>[batch, length], the tokens that were
-          not dropped.
+          "forward_attention", "backward_attention" <float32>[batch, head, dependent, units];
+          "forward_gate", "backward_gate" <float32>[batch, length, units]; "selected_heads",
+          "selected_dependents" <float32>[batch, length, 1], 1 where a token was selected (with
+          iterative sampling the last axis is forward, backward); "output" <float>[batch, length,
+          2 * units]; and "mask" <bool>[batch, length], the tokens that were not dropped.
         """
         mask = token_mask(x, mask)
         selections = self.select(x, mask, "greedy")

@@ -7,10 +7,8 @@ import tensorflow as tf
 from disan_tf.common.options import check_choice
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.keras_layer import output_shape
-from disan_tf.layers.packing import pack
-from disan_tf.layers.pooling import token_counts
 from disan_tf.layers.serialization import serializable
-from disan_tf.ops import directional_attention
+from disan_tf.layers.tokens import pack, token_counts
 from disan_tf.ops.elementwise import copies
 from disan_tf.ops.masked_softmax import boolean_mask
 
@@ -28,8 +26,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
     u = F * h + (1 - F) * s, F = sigmoid(Wf1 s + Wf2 h + bf)             (14, 15)
 
     with h and f of `DirectionalSelfAttention`; the two layers are equal if all tokens are selected.
-    A selected head without a dependent that its direction admits has s = 0. For the s of unselected
-    heads see `unselected`.
+    A selected head without a dependent that its direction admits has s = 0.
 
     Args:
       units: d_h; None = the size of x.
@@ -40,22 +37,12 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         `DirectionalSelfAttention`.
 
     Call arguments:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
+      x, mask, training: see `BaseLayer`.
       heads, dependents: <bool>[batch, length], True = selected; False on padding.
-      training: whether dropout acts.
 
     Returns:
       u, <float>[batch, length, units], 0 on padding; for "drop" only the selected heads, in
-      their order, see `disan_tf.layers.packing.pack`.
-
-    Raises:
-      ValueError: an unknown `unselected`, or see `DirectionalSelfAttention`.
-
-    Example:
-      >>> x, mask = tf.ones([2, 5, 8]), tf.ones([2, 5], tf.bool)
-      >>> SelectiveSelfAttention(16)(x, mask, heads=mask, dependents=mask).shape
-      TensorShape([2, 5, 16])
+      their order, see `disan_tf.layers.tokens.pack`.
     """
 
     def __init__(self, units: Optional[int] = None, unselected: str = "mean", **kwargs):
@@ -72,16 +59,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         heads, dependents = boolean_mask(heads), boolean_mask(dependents)
         h, value, head, dependent = self._project(x, training)
         h, to_mean = copies(h, 2)
-        s = directional_attention(  # Eq. 10 to 13
-            head,
-            dependent,
-            value,
-            dependents,
-            head_mask=heads,
-            direction=self.direction,
-            scale=self.scale,
-            form=self.attention_form,
-        )
+        s = self._attend_to(head, dependent, value, dependents, heads)  # Eq. 10 to 13
         if self.unselected == "drop":
             h, mask = pack(h, heads)
             s, _ = pack(s, heads)
@@ -104,10 +82,8 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
     def _mean_context(self, h, mask):
         """Computes s of the unselected heads, <float>[batch, 1 or length, units]."""
         real = tf.where(tf.expand_dims(mask, -1), tf.cast(h, tf.float32), 0.0)
-        total, count = (
-            tf.reduce_sum(real, axis=1, keepdims=True),
-            tf.reshape(token_counts(mask), [-1, 1, 1]),
-        )
+        total = tf.reduce_sum(real, axis=1, keepdims=True)
+        count = tf.reshape(token_counts(mask), [-1, 1, 1])
         if self.unselected == "mean_of_others":
             total, count = total - real, tf.maximum(1.0, count - 1.0)
         return tf.cast(total / count, h.dtype)

@@ -8,11 +8,9 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_rate
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.initializers import check_init_scale, he_normal, variance_factor
-from disan_tf.layers.keras_layer import SAME_ON_REPLICAS
-from disan_tf.layers.linear import Linear
+from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, build_child
+from disan_tf.layers.linear import Linear, check_init_scale, he_normal, variance_factor
 from disan_tf.layers.serialization import serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.elementwise import LeakyReLU
@@ -24,11 +22,8 @@ _scope = threading.local()
 def averaging(count: tf.Tensor) -> Iterator[None]:
     """Normalises by the batch whatever this thread calls or traces inside the context.
 
-    The averages of batch normalisation become the means over this batch and the earlier batches,
-    all with the same weight, whatever `training` is.
-
-    Args:
-      count: <float32>[], number of earlier batches; 0 discards the old averages.
+    The averages of batch normalisation become the means over this batch and `count` <float32>[]
+    earlier batches, all with the same weight, whatever `training` is; 0 discards the old averages.
     """
     _scope.count = count
     try:
@@ -52,13 +47,16 @@ class BatchNormHead(BaseLayer):
       classes: number of classes.
       hidden_units: size of a hidden layer.
       hidden_layers: number of hidden layers.
-      momentum: momentum of the moving averages; the default is PyTorch's (there momentum 0.1).
-      epsilon: the default is PyTorch's.
-      dropout, l2, seed: see `BaseLayer`.
+      momentum: momentum of the moving averages, in [0, 1); as PyTorch's, which calls it 0.1.
+      epsilon: above 0; the default is PyTorch's.
+      dropout, l2, seed: see `BaseLayer`; all matrices are regularised.
 
-    Raises:
-      ValueError: a dropout rate or momentum outside [0, 1), an epsilon that is not above 0, or
-        fewer than one class, hidden unit or layer.
+    Call arguments:
+      x: features, <float>[batch, dim].
+      training: whether dropout acts, and BN uses the batch's mean and variance.
+
+    Returns:
+      Logits, <float32>[batch, classes].
     """
 
     def __init__(
@@ -137,32 +135,13 @@ class DRCNHead(BatchNormHead):
     x_l = ReLU(BN_l(x_(l-1) W_l + b_l))   for l = 1, ..., L
     logits = x_L W + b
 
-    `BatchNormHead` defines BN; in training BN cancels b_l. All matrices are initialised by
-    Glorot's rule, since the papers do not say how; biases to 0.
+    In training BN cancels b_l. All matrices are initialised by Glorot's rule, since the papers do
+    not say how; biases to 0. The size of 1000 is Kim et al.'s (2018, Sec. 4), the dropout on the
+    features alone the multiway DRCN's (Sec. 4.1).
 
     500 features, 1000 units, two hidden layers and 3 classes: 1,509,003 parameters.
 
-    Args:
-      classes: number of classes.
-      hidden_units: size of a hidden layer; 1000 in Kim et al. (2018), Sec. 4.
-      hidden_layers: L.
-      momentum, epsilon: see `BatchNormHead`.
-      dropout: rate on the features alone (multiway DRCN Sec. 4.1).
-      l2, seed: see `BaseLayer`; all matrices are regularised.
-
-    Call arguments:
-      x: features, <float>[batch, dim].
-      training: whether dropout acts, and BN uses the batch's mean and variance.
-
-    Returns:
-      Logits, <float32>[batch, classes].
-
-    Raises:
-      ValueError: see `BatchNormHead`.
-
-    Example:
-      >>> DRCNHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
-      TensorShape([2, 3])
+    Arguments, call arguments and result: see `BatchNormHead`.
     """
 
     def __init__(self, classes: int, hidden_units: int = 1000, dropout: float = 0.2, **kwargs):
@@ -193,35 +172,18 @@ class DSAHead(BatchNormHead):
     x_l = LeakyReLU(dropout(BN_l(x_(l-1))) W_l + b_l)   for l = 1, ..., L
     logits = x_L W + b
 
-    `BatchNormHead` defines BN. All matrices are initialised by `he_normal`, with the
-    `variance_factor` of the dropout on their inputs (none on W's input), biases to 0.
+    with L = 2 for language inference and 1 for sentiment. All matrices are initialised by
+    `he_normal`, with the `variance_factor` of the dropout on their inputs (none on W's input),
+    biases to 0.
 
     Parameters: 816,903 with 2400 features, 300 units and 3 classes; 5,200,131 with 9600 features
     and 512 units; 183,005 with 600 features, one hidden layer of 300 units and 5 classes.
 
     Args:
-      classes: number of classes.
-      hidden_units: size of a hidden layer.
-      hidden_layers: L; 2 for language inference, 1 for sentiment.
       negative_slope: slope of LeakyReLU; PyTorch's default is 0.01.
       init_scale: see `variance_factor`.
-      momentum, epsilon: see `BatchNormHead`.
-      dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of the W_l, and all matrices
-        are regularised.
 
-    Call arguments:
-      x: features, <float>[batch, dim].
-      training: whether dropout acts, and BN uses the batch's mean and variance.
-
-    Returns:
-      Logits, <float32>[batch, classes].
-
-    Raises:
-      ValueError: a slope that is not above 0, an unknown `init_scale`, or see `BatchNormHead`.
-
-    Example:
-      >>> DSAHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
-      TensorShape([2, 3])
+    Other arguments, call arguments and result: see `BatchNormHead`.
     """
 
     def __init__(

@@ -3,10 +3,9 @@
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.activations import activation_of
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.children import build_child
-from disan_tf.layers.highway import Highway
+from disan_tf.layers.feed_forward import Highway
+from disan_tf.layers.keras_layer import activation_of
 from disan_tf.layers.serialization import serializable
 
 
@@ -32,13 +31,6 @@ class ClassificationHead(BaseLayer):
 
     Returns:
       Logits, <float32>[batch, classes].
-
-    Raises:
-      ValueError: fewer than one class or hidden unit.
-
-    Example:
-      >>> ClassificationHead(classes=3, hidden_units=4)(tf.ones([2, 8])).shape
-      TensorShape([2, 3])
     """
 
     def __init__(
@@ -62,8 +54,8 @@ class ClassificationHead(BaseLayer):
             "hidden", input_shape[-1], self.hidden_units, activation=self.activation
         )
         if self.has_highway:
-            highway = Highway(self.activation, **self.child_options("highway"))
-            self.highway = build_child(highway, [None, self.hidden_units])
+            shape = [None, self.hidden_units]
+            self.highway = self.add_child(Highway, "highway", shape, self.activation)
         self.logits = self.add_linear(
             "logits", self.hidden_units, self.classes, use_bias=self.logit_bias
         )

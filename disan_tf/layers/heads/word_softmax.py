@@ -41,13 +41,6 @@ class WordSoftmax(BaseLayer):
 
     Returns:
       Losses in nats, <float32>[tokens].
-
-    Raises:
-      ValueError: fewer than one class or sample.
-
-    Example:
-      >>> WordSoftmax(classes=100)(tf.ones([7, 8]), tf.ones([7], tf.int32)).shape
-      TensorShape([7])
     """
 
     def __init__(self, classes: int, negatives: int = 8192, **kwargs):
@@ -62,17 +55,10 @@ class WordSoftmax(BaseLayer):
         self.kernel = self.add_weight(
             name="kernel", shape=shape, initializer=initializer, **options
         )
-        self.bias = self.add_weight(
-            name="bias", shape=[self.classes], initializer="zeros", **options
-        )
-        self.cumulative = self.add_weight(  # of q; float32 would not distinguish rare words
-            name="cumulative",
-            shape=[self.classes],
-            dtype="float64",
-            initializer="zeros",
-            trainable=False,
-            **UNCAST,
-        )
+        options = {**options, "shape": [self.classes], "initializer": "zeros"}
+        self.bias = self.add_weight(name="bias", **options)
+        options = {**options, "dtype": "float64", "trainable": False}
+        self.cumulative = self.add_weight(name="cumulative", **options)  # of q; some are rare
         self.calls = add_count(self)
         self.input_dropout = self.add_dropout("input_dropout")
         self.set_counts(np.ones(self.classes))

@@ -44,9 +44,8 @@ class BuildError(Exception):
 class _CompilerError(BuildError):
     """The error of a compiler that fails.
 
-    Attributes:
-      names_avx512: whether a file for AVX-512 is at fault.
-      is_lasting: whether it will fail again; it will not if memory or disk space was short.
+    It `names_avx512` if a file for AVX-512 is at fault. It `is_lasting` unless memory or disk space
+    was short.
     """
 
     def __init__(self, compiler: str, outcome: subprocess.CompletedProcess):

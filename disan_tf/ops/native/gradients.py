@@ -24,23 +24,6 @@ def _directional_attention(operation, upstream, _exact, _denominator):
     return [*gradients, None, None]
 
 
-@tf.RegisterGradient("DisanLinearAttention")
-def _linear_attention(operation, upstream, *_):
-    context, exact, denominator, slope = operation.outputs
-    gradients = operations().disan_linear_attention_gradient(
-        *operation.inputs,
-        upstream,
-        exact if context.dtype == tf.bfloat16 else context,
-        denominator,
-        slope,
-        **{
-            name: operation.get_attr(name)
-            for name in ("direction", "scale", "widest", "pairs_per_node")
-        },
-    )
-    return [*gradients, None, None]
-
-
 @tf.RegisterGradient("DisanApplyMask")
 def _apply_mask(operation, upstream):
     _, bits = operation.inputs
@@ -110,7 +93,7 @@ def _refuse(operation, *_):
 
 
 for _name in (
-    *("DirectionalAttention", "LinearAttention", "BiasActivation", "FusionGate"),
+    *("DirectionalAttention", "BiasActivation", "FusionGate"),
     *("SoftmaxPool", "AdditiveScores", "Recurrence"),
 ):
     tf.RegisterGradient(f"Disan{_name}Gradient")(_refuse)

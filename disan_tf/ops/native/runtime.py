@@ -19,8 +19,7 @@ from absl import logging
 from disan_tf.common.forks import check_fork
 from disan_tf.ops.native import build, shipped
 from disan_tf.ops.native.build import BuildError
-from disan_tf.ops.saving import is_saving
-from disan_tf.ops.xla import is_compiled
+from disan_tf.ops.tracing import is_compiled, is_saving
 
 # Dtypes of the operations between matrix products; other dtypes are computed in portable form.
 DTYPES = (tf.float32, tf.bfloat16)
@@ -37,7 +36,7 @@ class Library(NamedTuple):
 
 @functools.cache
 def unavailable() -> str:
-    """Returns in one clause why the native operations cannot be used; "" if they can."""
+    """Returns in one clause why native operations cannot be used; "" if they can."""
     if reason := excluded():
         return reason
     try:
@@ -113,12 +112,7 @@ def library() -> Library:
 
 
 def operations():
-    """Returns the operations of `library`.
-
-    Raises:
-      BuildError: there is no library.
-      UserError: see `check_fork`.
-    """
+    """Returns the operations of `library`; UserError in some forks, see `check_fork`."""
     check_fork()
     return library().operations
 

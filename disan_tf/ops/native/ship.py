@@ -31,11 +31,8 @@ def ship(folder: Path) -> None:
         path = folder / f"tensorflow-{identity['version']}-{level.name}.so"
         build.compile_library(compiler, _flags(level.name), path)
         path.chmod(0o644)
-        libraries[path.name] = {
-            "tensorflow": identity,
-            "processor": level.name,
-            "sha256": sha256(path),
-        }
+        facts = {"tensorflow": identity, "processor": level.name, "sha256": sha256(path)}
+        libraries[path.name] = facts
         print(path)
     content = {"sources": shipped.sources_digest(), "libraries": libraries}
     write_json(folder / shipped.MANIFEST, content)

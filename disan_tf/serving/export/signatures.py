@@ -7,7 +7,7 @@ from typing import Callable, NamedTuple, Optional
 import tensorflow as tf
 
 from disan_tf.models.base import SENTENCE, prefix_of
-from disan_tf.ops.xla import compilable
+from disan_tf.ops.tracing import compilable
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.export.row_blocks import in_row_blocks
 from disan_tf.serving.inference.attend import make_attention_step

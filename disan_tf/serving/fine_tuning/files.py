@@ -13,7 +13,7 @@ from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, count_parameters
-from disan_tf.models.nli import SentencePairClassifier
+from disan_tf.models.pairs import SentencePairClassifier
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, write_bundle
 from disan_tf.serving.inference.model import load_reader

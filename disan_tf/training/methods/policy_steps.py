@@ -52,7 +52,7 @@ def make_policy_step(
       optimizers: the optimizers of the trained weights: SOFT, POLICY or both. SOFT's weights have
         the gradient of the loss (ReSAN Eq. 16), POLICY's weights the policy gradient (Eq. 20);
         both include their own weight decay. Both come from one forward pass.
-      how: the selection, see `disan_tf.layers.hard_attention.sampler.Sampler.select`.
+      how: the selection, see `disan_tf.layers.hard_attention.samplers.Sampler.select`.
       reward, baseline: a function of `REWARDS`, and what is subtracted from them.
       clip_norm, compiler: see `apply_gradients` and `compiled_step`.
 

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from disan_tf.encoders import DiSAN
 from disan_tf.layers import DirectionalSelfAttention
 from disan_tf.ops import DIRECTIONS, FORMS, available_forms
 from tests.support.layers.weights import built, count
 
 DIM = 3
 HAS_NATIVE = "native" in available_forms()
-PROPERTY = settings(max_examples=25, deadline=None, derandomize=True)
+PROPERTY = settings(max_examples=8, deadline=None, derandomize=True)
 MASKS = st.integers(1, 7).flatmap(lambda length: arrays(bool, (2, length)))
 
 
@@ -76,13 +75,6 @@ def test_forward_on_the_reversed_sentence_is_backward_reversed(mask, seed):
     np.testing.assert_allclose(forward, backward, rtol=1e-6, atol=1e-6)
 
 
-def test_forward_and_backward_differ():
-    mask = np.ones([1, 4], bool)
-    outputs = [_block(direction)(_vectors(mask), mask=mask) for direction in DIRECTIONS]
-    for one, other in itertools.combinations(outputs, 2):
-        assert np.abs(one - other).max() > 0.01
-
-
 def _every_mask(length):
     return np.array(list(itertools.product([False, True], repeat=length)))
 
@@ -105,14 +97,6 @@ def test_no_mask_of_six_tokens_gives_nan(direction, form):
     output = _check_finite(_block(direction, form), mask)
     assert not output[~mask].any()
     assert output[mask].any(axis=-1).all()
-
-
-def test_no_mask_of_six_tokens_gives_nan_in_disan():
-    mask = _every_mask(6)
-    encoder = DiSAN(4)
-    encoder.build([None, None, DIM])
-    output = _check_finite(encoder, mask)
-    np.testing.assert_array_equal(output.any(axis=-1), mask.any(axis=-1))
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -139,22 +123,8 @@ def test_attend_shows_what_the_block_computes(mask, direction):
     np.testing.assert_allclose(attended["output"].numpy()[mask], u.numpy()[mask], atol=1e-5)
 
 
-def test_attention_sums_to_one_over_the_dependents_a_head_may_see():
-    mask = np.array([[True, False, True, True]])
-    attention = _block("forward").attend(_vectors(mask), mask)["attention"].numpy()
-    assert attention.shape == (1, 4, 4, 4)  # batch, head, dependent, feature
-    sums = attention.sum(axis=2)[0, :, 0]
-    np.testing.assert_allclose(sums, [0, 1, 1, 1], rtol=1e-6)
-    assert not attention[0, :, 1].any()
-
-
 def test_the_papers_block_has_451500_parameters():
     assert count(DirectionalSelfAttention(300)) == 451_500
-
-
-def test_units_default_to_the_size_of_x():
-    mask = np.ones([2, 3], bool)
-    assert _block("forward", units=None)(_vectors(mask), mask=mask).shape == [2, 3, DIM]
 
 
 def test_weight_decay_leaves_the_attention_matrices_alone():

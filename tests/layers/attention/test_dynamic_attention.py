@@ -9,7 +9,6 @@ from tests.support.layers.small import DIM, MASK, X, randomised
 from tests.support.layers.weights import count
 
 UNITS, SLOPE = 3, 0.1
-EMPTY, LONE = 3, 2  # the sentences of MASK without a token, and with one
 NOISE = np.random.default_rng(5).normal(size=[len(X), 8 * UNITS])
 EVERY = pytest.mark.parametrize("attentions", [1, 8])
 
@@ -71,15 +70,14 @@ def _slopes(function, at):
     return result
 
 
-@EVERY
-@pytest.mark.parametrize("iterations", [1, 2, 3])
+@pytest.mark.parametrize("attentions, iterations", [(1, 1), (1, 3), (8, 2)])
 def test_it_is_algorithm_1(attentions, iterations):
     layer = _layer(attentions, iterations)
     expected = _expected(layer)[1][:, -1].reshape([len(X), -1])  # Eq. 7
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("attentions, iterations", [(1, 1), (1, 2), (1, 3), (8, 2)])
+@pytest.mark.parametrize("attentions, iterations", [(1, 3), (8, 2)])
 def test_its_gradients_are_the_slopes_of_algorithm_1(attentions, iterations):
     layer = _layer(attentions, iterations)
     noise = NOISE[:, : attentions * UNITS]
@@ -112,45 +110,10 @@ def test_attend_gives_the_weights_of_each_iteration(attentions):
 
 
 @EVERY
-def test_weights_sum_to_one_over_the_real_tokens(attentions):
-    found = _layer(attentions, iterations=3).attend(X, MASK)
-    for weights in map(np.asarray, found.values()):
-        assert not weights[~MASK].any()
-        np.testing.assert_allclose(weights.sum(axis=1)[:EMPTY], 1.0, rtol=1e-6)
-
-
-@EVERY
 def test_weight_vectors_are_those_of_each_iteration(attentions):
     layer = _layer(attentions, iterations=3)
     found = layer.weight_vectors(X, MASK)
     np.testing.assert_allclose(found, _expected(layer)[1], rtol=1e-5, atol=1e-6)
-
-
-@EVERY
-def test_one_iteration_is_the_tanh_of_the_mean_of_the_real_tokens(attentions):
-    layer = _layer(attentions, iterations=1)
-    output = layer(X, mask=MASK).numpy()
-    for sentence, mask in enumerate(MASK[:EMPTY]):
-        mean = _projected(layer, X[sentence].numpy()[mask]).mean(axis=0)
-        np.testing.assert_allclose(output[sentence], np.tanh(mean).ravel(), rtol=1e-5, atol=1e-6)
-
-
-@EVERY
-def test_a_lone_token_is_all_there_is_to_see(attentions):
-    layer = _layer(attentions, iterations=3)
-    (token,) = X[LONE].numpy()[MASK[LONE]]
-    expected = np.tanh(_projected(layer, token)).ravel()
-    np.testing.assert_allclose(layer(X, mask=MASK)[LONE], expected, rtol=1e-5, atol=1e-6)
-
-
-@EVERY
-def test_an_empty_sentence_is_zero_and_teaches_nothing(attentions):
-    layer = _layer(attentions, iterations=3)
-    with tf.GradientTape() as tape:
-        output = layer(X[EMPTY:], mask=MASK[EMPTY:])
-    gradients = tape.gradient(output, layer.trainable_weights)
-    for tensor in [output, *gradients]:
-        np.testing.assert_array_equal(tensor, np.zeros(tensor.shape))
 
 
 @pytest.mark.parametrize(
@@ -160,12 +123,6 @@ def test_an_empty_sentence_is_zero_and_teaches_nothing(attentions):
 )
 def test_the_papers_have_these_parameters(options, parameters):
     assert count(DynamicSelfAttention(**options)) == parameters
-
-
-def test_without_arguments_it_is_the_papers_single_attention():
-    config = DynamicSelfAttention().get_config()
-    expected = {"units": 600, "attentions": 1, "iterations": 2, "negative_slope": 0.01}
-    assert {name: config[name] for name in expected} == expected
 
 
 def test_weights_start_by_the_rule_of_he():

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.attention.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
-from tests.support.layers.contract import MaskContract
+from tests.support.layers.contract import HALF, MaskContract
 from tests.support.layers.pair_attention import (
     DIM,
     FIRST,
@@ -74,8 +74,9 @@ def _expected(layer, first, second, _, second_mask, gives):
     return combined
 
 
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
-@pytest.mark.parametrize("functions", ["B-Ca-Cs-M", "B-Ca-Cs-D-M", "M-D"])
+@pytest.mark.parametrize(
+    "functions, aggregation", [("B-Ca-Cs-D-M", "words"), ("M-D", "functions"), ("M-B", "words")]
+)
 def test_it_is_a_bilstm_over_the_contexts(functions, aggregation):
     layer = randomised(MultiwayCoAttention(functions, aggregation))
     for actual, inputs, gives in zip(layer(*PAIR), (PAIR, SWAPPED), GIVES):
@@ -95,39 +96,7 @@ def test_one_function_gives_its_context(letter):
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
-def test_swapping_the_sentences_swaps_the_results(aggregation):
-    layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M", aggregation))
-    for actual, expected in zip(layer(*SWAPPED), reversed(layer(*PAIR))):
-        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
-def test_without_words_and_without_anything_to_see_it_is_exactly_zero(aggregation):
-    layer = randomised(MultiwayCoAttention(aggregation=aggregation))
-    for actual, gives in zip(layer(*PAIR), GIVES):
-        np.testing.assert_array_equal(np.any(actual != 0.0, axis=2), gives)
-
-
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
-def test_more_padding_of_either_sentence_changes_nothing(aggregation):
-    layer = randomised(MultiwayCoAttention(aggregation=aggregation))
-    expected = layer(*PAIR)
-    for more in ([6, 0], [0, 1], [2, 3]):
-        paddings = [[[0, 0], [0, number]] for number in more]
-        sentences = [
-            tf.pad(it, [*padding, [0, 0]], constant_values=9.0)
-            for it, padding in zip(PAIR, paddings)
-        ]
-        masks = [np.pad(*each) for each in zip(PAIR[2:], paddings)]
-        for actual, found, mask in zip(layer(*sentences, *masks), expected, PAIR[2:]):
-            length = mask.shape[1]
-            np.testing.assert_allclose(actual[:, :length], found, rtol=1e-5, atol=1e-6)
-            assert not np.any(actual[:, length:])
-
-
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("policy, aggregation", zip(HALF, AGGREGATIONS))
 def test_gradients_are_finite_where_sentences_are_empty(policy, aggregation):
     policy = tf.keras.mixed_precision.Policy(policy)
     layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M", aggregation, dtype=policy))
@@ -151,11 +120,6 @@ def test_attention_weights_are_named_and_sum_to_one_over_the_other_sentence():
             np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_the_order_of_the_letters_is_that_of_the_contexts():
-    layer = randomised(MultiwayCoAttention("M-B"))
-    assert [attention.name for attention in layer.attentions] == ["minus", "bilinear"]
-
-
 @pytest.mark.parametrize(
     ("functions", "aggregation", "counts"),
     [
@@ -174,12 +138,6 @@ def test_an_odd_dim_is_refused_where_a_bilstm_is_needed():
     with pytest.raises(ValueError, match="dim=7 must be even"):
         MultiwayCoAttention().build([None, None, 7])
     MultiwayCoAttention("B").build([None, None, 7])
-
-
-def test_nothing_is_dropped():
-    layer = randomised(MultiwayCoAttention(dropout=0.5))
-    for actual, expected in zip(layer(*PAIR, training=True), layer(*PAIR)):
-        np.testing.assert_array_equal(actual, expected)
 
 
 def test_matrices_of_functions_and_of_the_bilstm_decay():
@@ -218,7 +176,3 @@ class TestMultiwayCoAttentionAlongWords(MultiwayContract):
 
 class TestMultiwayCoAttentionAlongFunctions(MultiwayContract, variant=True):
     aggregation = "functions"
-
-
-class TestMultiwayCoAttentionOfOneFunction(MultiwayContract, variant=True):
-    functions = "Cs"

@@ -23,8 +23,6 @@ from tests.support.layers.pair_attention import (
     reference,
 )
 
-EMPTY = 2  # the row of SECOND_MASK without a token
-
 
 @pytest.fixture(params=CLASSES)
 def kind(request):
@@ -69,19 +67,6 @@ def test_gradients_are_the_slopes_of_its_equation(kind):
         np.testing.assert_allclose(np.sum(gradient * step), slope, rtol=1e-4, atol=1e-5)
 
 
-def test_weights_sum_to_one_over_the_real_tokens(kind):
-    weights = randomised(kind()).attention_weights(FIRST, SECOND, SECOND_MASK).numpy()
-    assert not weights.transpose(0, 2, 1)[~SECOND_MASK].any()
-    has_tokens = SECOND_MASK.any(axis=1)
-    np.testing.assert_allclose(weights.sum(axis=2)[has_tokens], 1.0, rtol=1e-6)
-
-
-def test_a_sentence_without_tokens_gives_exactly_zero(kind):
-    contexts = randomised(kind())(FIRST, SECOND, SECOND_MASK).numpy()
-    np.testing.assert_array_equal(contexts[EMPTY], np.zeros([FIRST.shape[1], DIM]))
-    assert np.all(np.any(contexts[SECOND_MASK.any(axis=1)] != 0, axis=(1, 2)))
-
-
 def test_more_padding_of_either_sentence_changes_nothing(kind):
     layer = randomised(kind())
     expected = layer(FIRST, SECOND, SECOND_MASK)
@@ -91,13 +76,6 @@ def test_more_padding_of_either_sentence_changes_nothing(kind):
     longer = tf.pad(SECOND, [[0, 0], [4, 0], [0, 0]], constant_values=9.0)
     actual = layer(FIRST, longer, np.pad(SECOND_MASK, [[0, 0], [4, 0]]))
     np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
-
-
-def test_what_stands_on_padding_of_the_second_sentence_does_not_matter(kind):
-    layer = randomised(kind())
-    dirty = tf.where(SECOND_MASK[:, :, None], SECOND, 1e4)
-    expected = layer(FIRST, SECOND, SECOND_MASK)
-    np.testing.assert_array_equal(layer(FIRST, dirty, SECOND_MASK), expected)
 
 
 def test_scores_of_both_ways_are_those_of_each_way(kind):
@@ -121,27 +99,11 @@ def test_only_matrices_decay(kind):
     np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
 
 
-def test_nothing_is_dropped(kind):
-    layer = randomised(kind(dropout=0.5))
-    calls = [layer(FIRST, SECOND, SECOND_MASK, training=training) for training in (True, False)]
-    np.testing.assert_array_equal(*calls)
-
-
-@pytest.mark.parametrize("dim", [200, 100])
-@pytest.mark.parametrize(
-    ("kind", "counts"),
-    [
-        (BilinearAttention, {200: 40_001, 100: 10_001}),
-        (ConcatenationAttention, {200: 80_200, 100: 20_100}),
-        (CosineAttention, {200: 0, 100: 0}),
-        (DotAttention, {200: 40_200, 100: 10_100}),
-        (MinusAttention, {200: 40_200, 100: 10_100}),
-    ],
-)
-def test_it_has_the_parameters_of_its_docstring(kind, counts, dim):
-    layer = kind()
-    layer.build([None, None, dim])
-    assert layer.count_params() == counts[dim]
+def test_they_have_the_parameters_of_their_docstrings():
+    layers = [kind() for kind in CLASSES]
+    for layer in layers:
+        layer.build([None, None, 200])
+    assert [it.count_params() for it in layers] == [40_001, 80_200, 0, 40_200, 40_200]
 
 
 @pytest.mark.parametrize("kind", [ConcatenationAttention, DotAttention, MinusAttention])
@@ -161,17 +123,6 @@ def test_the_bilinear_factor_starts_at_one():
     assert layer.factor.numpy() == 1.0
 
 
-def test_the_concatenation_is_one_matrix_for_the_joined_words():
-    layer = randomised(ConcatenationAttention())
-    kernel, vector = in_float64([layer.kernel, layer.vector])
-    lengths = FIRST.shape[1], SECOND.shape[1]
-    first = np.repeat(FIRST.numpy()[:, :, None], lengths[1], axis=2)
-    second = np.repeat(SECOND.numpy()[:, None], lengths[0], axis=1)
-    joined = np.concatenate([first, second], axis=-1).astype(np.float64)
-    expected = np.tanh(joined @ kernel) @ vector
-    np.testing.assert_allclose(layer.scores(FIRST, SECOND), expected, rtol=1e-5, atol=1e-5)
-
-
 def test_a_word_that_is_zero_has_no_direction_and_gets_no_gradient():
     layer, words = CosineAttention(), tf.constant([[[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]]])
     with tf.GradientTape() as tape:
@@ -180,17 +131,6 @@ def test_a_word_that_is_zero_has_no_direction_and_gets_no_gradient():
     np.testing.assert_allclose(scores[0], [[0, 0, 0], [0, 1, 0.8], [0, 0.8, 1]], atol=1e-6)
     gradient = tape.gradient(scores, words, tf.constant([[[1.0, 2.0, 3.0]] * 3])).numpy()
     assert np.isfinite(gradient).all() and gradient[0, 1:].any()
-    np.testing.assert_array_equal(gradient[0, 0], [0.0, 0.0])
-
-
-def test_words_shorter_than_1e_12_count_as_zero_in_the_cosine():
-    words = tf.constant([[[1e-18, 0.0], [1e-12, 1e-12], [1e15, 1e15]]])
-    with tf.GradientTape() as tape:
-        tape.watch(words)
-        scores = CosineAttention().scores(words, words)
-    np.testing.assert_allclose(scores[0], [[0, 0, 0], [0, 1, 1], [0, 1, 1]], rtol=1e-5)
-    gradient = tape.gradient(scores, words).numpy()
-    assert np.isfinite(gradient).all()
     np.testing.assert_array_equal(gradient[0, 0], [0.0, 0.0])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.layers.attention.dynamic import StaticSelfAttention
-from disan_tf.layers.packing import real_tokens, scatter_tokens
+from disan_tf.layers.tokens import real_tokens, scatter_tokens
 from tests.support.layers.small import MASK, X, randomised
 from tests.support.layers.weights import count, mapped
 
@@ -45,12 +45,6 @@ def test_it_reads_the_tokens_of_all_sentences_without_padding():
     np.testing.assert_allclose(layer(tokens, **options), vectors, rtol=1e-5, atol=1e-6)
     attention = layer.attend(tokens, **options)["attention"]
     np.testing.assert_allclose(attention, weights, rtol=1e-5, atol=1e-6)
-
-
-def test_weights_sum_to_one_over_the_real_tokens():
-    weights = randomised(StaticSelfAttention(UNITS)).attention_weights(X, MASK).numpy()
-    assert not weights[~MASK].any()
-    np.testing.assert_allclose(weights.sum(axis=1)[:EMPTY], 1.0, rtol=1e-6)
 
 
 def test_the_papers_has_541800_parameters():

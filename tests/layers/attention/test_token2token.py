@@ -72,15 +72,6 @@ def test_with_a_scalar_matrix_and_a_scaled_tanh_it_is_equation_15(direction):
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_its_matrix_mixes_features_which_the_reduced_form_cannot():
-    """A score of one feature depends on the others of both tokens."""
-    layer = randomised(Token2Token())
-    changed = X.numpy()
-    changed[..., 0] += 1.0
-    moved = layer.logits(X) != layer.logits(tf.constant(changed))
-    assert np.all(moved)
-
-
 def test_a_token_alone_attends_to_itself_and_with_a_direction_to_nothing():
     alone = MASK[2]
     assert alone.sum() == 1

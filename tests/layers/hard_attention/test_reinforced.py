@@ -1,15 +1,13 @@
 """Reinforced self-attention: two samplers, two blocks, and what becomes of their choices."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.layers import DirectionalSelfAttention, ReinforcedSelfAttention
-from disan_tf.layers.hard_attention.sampler import HOW, merge_selections
+from disan_tf.layers.hard_attention.samplers import merge_selections
 from disan_tf.layers.hard_attention.selective import UNSELECTED
-from disan_tf.layers.packing import pack
+from disan_tf.layers.tokens import pack
 from disan_tf.ops import available_forms
 from tests.support.layers.contract import MaskContract
 from tests.support.layers.samplers import (
@@ -22,20 +20,13 @@ from tests.support.layers.samplers import (
     fixed,
     randomised,
 )
-from tests.support.layers.weights import count
 
 OPTIONS = {
     "two samplers": {},
-    "one sampler": {"shared": True},
-    "mean of others": {"unselected": "mean_of_others"},
-    "dropped": {"unselected": "drop"},
     "one sampler, dropped": {"shared": True, "unselected": "drop"},
     "iterative": {"sampling": "iterative"},
-    "one sampler, iterative": {"shared": True, "sampling": "iterative"},
 }
-NOTHING = np.zeros_like(MASK)
 each_kind = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-each_unselected = pytest.mark.parametrize("unselected", UNSELECTED)
 
 
 class TestReinforcedSelfAttention(MaskContract):
@@ -60,8 +51,7 @@ def _selections(heads, dependents):
     return merge_selections([as_selection(heads)] * 2, [as_selection(dependents)] * 2, MASK)
 
 
-@pytest.mark.parametrize("form", available_forms())
-@each_unselected
+@pytest.mark.parametrize("unselected, form", zip(UNSELECTED, available_forms()))
 def test_where_all_are_selected_it_is_two_disa_blocks(unselected, form):
     layer = _layer(unselected=unselected, attention_form=form)
     expected = []
@@ -99,22 +89,10 @@ def test_a_call_without_selections_is_greedy(options):
     assert all(sampler.uniforms.calls == 0 for sampler in layer.samplers.values())
 
 
-@each_kind
-@pytest.mark.parametrize("how", HOW)
-def test_padding_is_never_selected(options, how):
-    selections = _layer(**options).select(X, MASK, how)
+def test_padding_is_never_selected():
+    selections = _layer().select(X, MASK, "sample")
     for selected in (*selections.heads, *selections.dependents):
         assert not np.any(np.asarray(selected)[~MASK])
-
-
-@each_kind
-def test_all_selects_all(options):
-    selections = _layer(**options).select(X, MASK, "all")
-    for selected in (*selections.heads, *selections.dependents):
-        np.testing.assert_array_equal(selected, MASK)
-    np.testing.assert_array_equal(selections.log_probability, np.zeros(len(MASK)))
-    for fraction in (selections.head_fraction, selections.dependent_fraction):
-        np.testing.assert_array_equal(fraction, [1, 1, 1, 0])  # an empty sentence has none
 
 
 @each_kind
@@ -147,8 +125,7 @@ def test_the_samplers_are_as_the_options_say(options, samplers):
     assert [getattr(it, "backward", False) for it in layer.samplers.values()] == backward
 
 
-@pytest.mark.parametrize("sampling", ["parallel", "iterative"])
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("sampling, shared", [("parallel", True), ("iterative", False)])
 def test_each_choice_arrives_where_it_belongs(sampling, shared):
     layer = _layer(sampling=sampling, shared=shared)
     chosen = {}
@@ -172,13 +149,6 @@ def test_fractions_are_shares_of_the_real_tokens():
     np.testing.assert_allclose(selections.dependent_fraction, [1 / 5, 2 / 3, 1, 0])
 
 
-def test_fractions_of_two_directions_are_their_mean():
-    one, other = as_selection(MASK), as_selection(NOTHING)
-    selections = merge_selections([one, other], [other, other], MASK)
-    np.testing.assert_array_equal(selections.head_fraction, [0.5, 0.5, 0.5, 0])
-    np.testing.assert_array_equal(selections.dependent_fraction, np.zeros(4))
-
-
 def _with_logarithm(value):
     return as_selection(MASK)._replace(log_probability=tf.fill([len(MASK)], value))
 
@@ -193,27 +163,6 @@ def test_a_choice_that_serves_twice_counts_once(heads, dependents, expected):
         [known[it] for it in heads], [known[it] for it in dependents], MASK
     )
     np.testing.assert_array_equal(selections.log_probability, np.full(len(MASK), expected))
-
-
-@each_unselected
-@pytest.mark.parametrize("heads, dependents", itertools.product([NOTHING, MASK], repeat=2))
-def test_extreme_selections_give_finite_numbers(unselected, heads, dependents):
-    u, mask = _layer(unselected=unselected)(X, MASK, _selections(heads, dependents))
-    assert np.isfinite(u).all()
-    assert not np.any(u[~np.asarray(mask)])
-    kept = heads if unselected == "drop" else MASK
-    np.testing.assert_array_equal(np.sum(mask, axis=1), kept.sum(axis=1))
-
-
-def test_one_sampler_and_dropped_heads_make_a_shorter_sentence():
-    """What is not selected might as well not stand in the sentence."""
-    selected = PATTERNS[0, : len(MASK), :5] & MASK
-    layer = _layer(shared=True, unselected="drop")
-    u, mask = layer(X, MASK, _selections(selected, selected))
-    shorter, left = pack(X, selected)
-    expected, _ = layer(shorter, left, layer.select(shorter, left, "all"))
-    np.testing.assert_allclose(u, expected, rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(mask, left)
 
 
 @each_kind
@@ -243,28 +192,3 @@ def test_the_samplers_get_no_gradient_from_the_output(options):
         total = tf.reduce_sum(layer(X, MASK, layer.select(X, MASK, "sample"))[0])
     weights = [weight for it in layer.samplers.values() for weight in it.trainable_weights]
     assert weights and tape.gradient(total, weights) == [None] * len(weights)
-
-
-@pytest.mark.parametrize(
-    "options, expected",
-    [
-        ({}, 2 * 451_500 + 2 * 270_601),
-        ({"shared": True}, 2 * 451_500 + 270_601),
-        ({"sampling": "iterative"}, 2 * 451_500 + 4 * 361_201),
-    ],
-)
-def test_its_parameters_are_those_of_its_blocks_and_samplers(options, expected):
-    assert count(ReinforcedSelfAttention(**options)) == expected
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"unselected": "keep"}, "unselected=keep must be mean, mean_of_others or drop"),
-        ({"sampling": "slow"}, "sampling=slow must be parallel or iterative"),
-        ({"sampling": "iterative", "unselected": "drop"}, "unselected=drop must be mean or"),
-    ],
-)
-def test_what_it_cannot_do_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        ReinforcedSelfAttention(**options)

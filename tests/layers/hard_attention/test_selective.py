@@ -1,14 +1,12 @@
 """Directional self-attention between selected tokens: who gives context, and who gets it."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.layers import DirectionalSelfAttention, SelectiveSelfAttention
 from disan_tf.layers.hard_attention.selective import UNSELECTED
-from disan_tf.layers.packing import pack
+from disan_tf.layers.tokens import pack
 from disan_tf.ops import DIRECTIONS, available_forms
 from tests.support.layers.contract import MaskContract
 from tests.support.layers.samplers import DIM, MASK, PATTERNS, X, fixed, randomised
@@ -65,11 +63,6 @@ def _reference(block, heads, dependents):
     return h, reference(head, dependent, h, dependents, block.direction, heads)
 
 
-def test_the_patterns_hold_every_kind_of_token():
-    for kind in itertools.product([False, True], repeat=2):
-        assert np.any(MASK & (kind[0] == HEADS) & (kind[1] == DEPENDENTS)), kind
-
-
 @each_form
 @each_direction
 def test_selected_heads_attend_to_selected_dependents(direction, form):
@@ -106,9 +99,9 @@ def test_dropped_heads_leave_the_others_as_they_are():
     np.testing.assert_allclose(dropped, expected, rtol=1e-6, atol=1e-7)
 
 
-@each_form
-@each_direction
-@each_unselected
+@pytest.mark.parametrize(
+    "unselected, direction, form", zip(UNSELECTED, DIRECTIONS, available_forms())
+)
 def test_where_all_are_selected_it_is_directional_self_attention(unselected, direction, form):
     block = _block(unselected, direction, form)
     plain = DirectionalSelfAttention(4, direction, attention_form=form)
@@ -117,8 +110,7 @@ def test_where_all_are_selected_it_is_directional_self_attention(unselected, dir
     np.testing.assert_array_equal(block(X, MASK, MASK, MASK), plain(X, mask=MASK))
 
 
-@each_unselected
-@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("unselected, direction", [("mean", "forward"), ("drop", "backward")])
 def test_a_selected_head_without_a_dependent_has_no_context(unselected, direction):
     block = _block(unselected, direction)
     s = _contexts(block, MASK, MASK)  # the first token of each sentence has nobody before it
@@ -129,32 +121,7 @@ def test_a_selected_head_without_a_dependent_has_no_context(unselected, directio
 
 
 @each_unselected
-def test_without_dependents_selected_heads_have_no_context(unselected):
-    s = _contexts(_block(unselected), MASK, NOTHING)[MASK]
-    np.testing.assert_array_equal(s, np.zeros_like(s))
-
-
-def test_a_lonely_token_is_its_own_mean():
-    block = _block("mean")
-    h = block.input_map(X)
-    u = block(X, MASK, NOTHING, NOTHING)  # F h + (1 - F) h
-    np.testing.assert_allclose(u[2, 0], h[2, 0], rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "unselected, selected",
-    [("mean", MASK), ("mean_of_others", MASK), ("mean_of_others", NOTHING), ("drop", MASK)],
-)
-def test_a_lonely_token_has_no_other_context(unselected, selected):
-    block = _block(unselected)
-    h = block.input_map(X)
-    expected = block.fusion_gate.gate(h, tf.zeros_like(h)) * h
-    u = block(X, MASK, selected, selected)
-    np.testing.assert_allclose(u[2, 0], expected[2, 0], rtol=1e-5)
-
-
-@each_unselected
-@pytest.mark.parametrize("heads, dependents", itertools.product([NOTHING, HEADS, MASK], repeat=2))
+@pytest.mark.parametrize("heads, dependents", [(NOTHING, HEADS), (MASK, NOTHING)])
 def test_no_selection_gives_nan(unselected, heads, dependents):
     block = _block(unselected)
     x = tf.Variable(X)
@@ -166,27 +133,6 @@ def test_no_selection_gives_nan(unselected, heads, dependents):
         assert np.isfinite(tensor).all()
 
 
-@each_direction
-def test_where_no_head_is_selected_in_the_batch_nothing_is_left_of_dropped_heads(direction):
-    output = _block("drop", direction)(X, MASK, NOTHING, DEPENDENTS)
-    np.testing.assert_array_equal(output, np.zeros([len(MASK), 1, 4]))
-
-
-@pytest.mark.parametrize("unselected", ["mean", "mean_of_others"])
-def test_where_no_head_is_selected_in_the_batch_every_token_gets_the_pooled_context(unselected):
-    block = _block(unselected)
-    h, _ = _reference(block, HEADS, DEPENDENTS)
-    total = h.sum(axis=1, where=MASK[:, :, None], keepdims=True)
-    number = MASK.sum(axis=1)[:, None, None]
-    if unselected == "mean_of_others":
-        total, number = total - h, number - 1
-    expected = total / np.maximum(1, number)
-    actual = _contexts(block, NOTHING, DEPENDENTS)
-    for sentence, token in zip(*np.nonzero(MASK)):
-        row = expected[sentence, token if unselected == "mean_of_others" else 0]
-        np.testing.assert_allclose(actual[sentence, token], row, rtol=1e-5, atol=1e-6)
-
-
 def _moved(block, token, heads, dependents):
     """Which heads' outputs depend on a token of the first sentence."""
     other = X.numpy()
@@ -196,7 +142,7 @@ def _moved(block, token, heads, dependents):
 
 
 @each_direction
-@pytest.mark.parametrize("token", range(5))
+@pytest.mark.parametrize("token", [1, 2])
 def test_a_token_reaches_the_selected_heads_that_may_see_it(direction, token):
     heads = np.array([[1, 1, 0, 1, 0]] * len(MASK), bool) & MASK
     dependents = np.array([[0, 1, 1, 1, 0]] * len(MASK), bool) & MASK
@@ -210,8 +156,7 @@ def test_a_token_that_is_neither_head_nor_dependent_is_nothing_where_heads_are_d
     assert not _moved(_block("drop"), 2, *[MASK & (np.arange(5) != 2)] * 2).any()
 
 
-@each_direction
-@pytest.mark.parametrize("unselected", ["mean", "mean_of_others", "drop"])
+@pytest.mark.parametrize("unselected, direction", zip(UNSELECTED, DIRECTIONS))
 def test_attend_shows_what_the_block_computes(unselected, direction):
     block = _block(unselected, direction)
     attended = block.attend(X, MASK, HEADS, DEPENDENTS)
@@ -227,11 +172,5 @@ def test_attend_shows_what_the_block_computes(unselected, direction):
     assert not np.any(attended["attention"].numpy().transpose(0, 2, 1, 3)[~DEPENDENTS])
 
 
-@each_unselected
-def test_the_papers_block_has_451500_parameters(unselected):
-    assert count(SelectiveSelfAttention(unselected=unselected)) == 451_500
-
-
-def test_an_unknown_context_of_unselected_heads_is_refused():
-    with pytest.raises(ValueError, match="unselected=keep must be mean, mean_of_others or drop"):
-        SelectiveSelfAttention(unselected="keep")
+def test_the_papers_block_has_451500_parameters():
+    assert count(SelectiveSelfAttention()) == 451_500

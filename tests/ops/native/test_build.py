@@ -65,10 +65,12 @@ def _assert_portable(reason):
         directional_attention(*inputs, mask, direction="forward", form="native")
 
 
-def test_the_environment_switches_it_off(monkeypatch, compiler):
+def test_the_environment_switches_it_off(monkeypatch, compiler, capsys):
     compiler()
     monkeypatch.setenv("DISAN_TF_NATIVE", "0")
     _assert_portable("DISAN_TF_NATIVE=0")
+    runpy.run_module("disan_tf.ops.native", run_name="__main__")
+    assert capsys.readouterr().out == "portable operations: DISAN_TF_NATIVE=0\n"
     assert compiler.calls() == 0
 
 
@@ -104,12 +106,6 @@ def test_instruction_sets_that_the_headers_cannot_compile_are_left_out(compiler,
     assert build.library() == library and compiler.calls() == calls
 
 
-def test_the_libraries_of_a_wheel_leave_them_out_too(compiler, tmp_path):
-    compiler(needs="-mno-avx512fp16", stderr=EIGEN)
-    build.compile_library(os.environ["CXX"], ["-march=x86-64-v4"], tmp_path / "library.so")
-    assert (tmp_path / "library.so").read_bytes() == b"half and half"
-
-
 def test_another_error_is_not_tried_again(compiler):
     compiler(needs="-mno-avx512fp16", stderr="a_op.cc:3:1: error: 'x' does not name a type")
     with pytest.raises(build.BuildError, match="'x' does not name a type"):
@@ -135,36 +131,13 @@ def test_a_failed_build_is_remembered_until_its_key_changes(cache, compiler):
     assert build.library().suffix == ".so"
 
 
-def test_a_forgotten_failure_is_compiled_again(cache, compiler):
-    compiler(status=1, stderr="a_op.cc:3:1: error: 'x' does not name a type")
-    with pytest.raises(build.BuildError):
-        build.library()
-    compiler()
-    (remembered,) = cache.glob("*.failed")
-    remembered.unlink()
-    assert build.library().suffix == ".so"
-
-
-@pytest.mark.parametrize(
-    "stderr",
-    [
-        "g++: fatal error: Killed signal terminated program cc1plus",
-        "a.s: fatal error: error writing to a.s: No space left on device",
-    ],
-)
-def test_a_shortage_is_not_remembered(cache, compiler, stderr):
-    compiler(status=1, stderr=stderr)
+def test_a_shortage_is_not_remembered(cache, compiler):
+    compiler(status=1, stderr="a.s: fatal error: error writing to a.s: No space left on device")
     with pytest.raises(build.BuildError, match="fails: "):
         build.library()
     assert not list(cache.glob("*.failed"))
     compiler()
     assert build.library().suffix == ".so"
-
-
-def test_a_compiler_that_fails_in_silence_is_reported_by_its_status(cache, compiler):
-    compiler(status=3)
-    _assert_portable("compiler fails: exit status 3")
-    assert _libraries(cache) == []
 
 
 def test_a_compiler_that_cannot_run_is_no_crash(tmp_path, monkeypatch):
@@ -185,31 +158,6 @@ def test_a_cache_that_cannot_be_written_is_no_crash(tmp_path, monkeypatch, compi
     (tmp_path / "file").touch()
     monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(tmp_path / "file" / "cache"))
     _assert_portable("Not a directory")
-
-
-def test_without_a_home_folder_the_portable_form_is_used(monkeypatch, compiler):
-    compiler()
-    for name in ("DISAN_TF_NATIVE_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    with mock.patch.object(build.Path, "home", side_effect=RuntimeError("no home directory")):
-        _assert_portable("no home directory")
-
-
-def test_the_cache_is_in_the_users_folder(monkeypatch, tmp_path):
-    monkeypatch.delenv("DISAN_TF_NATIVE_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert build._cache() == tmp_path / "disan_tf" / "native"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert build._cache() == tmp_path / ".cache" / "disan_tf" / "native"
-
-
-def test_it_is_built_once(cache, compiler):
-    compiler()
-    first, second = build.library(), build.library()
-    assert first == second and _libraries(cache) == [first.name]
-    assert first.read_bytes().startswith(b"half and half")
-    assert compiler.calls() == 1
 
 
 def test_two_processes_at_once_build_it_once(compiler):
@@ -233,7 +181,7 @@ def test_a_killed_build_leaves_no_library_and_no_lock(cache, compiler):
     assert compiler.calls() == 2 and len(list(cache.glob("*.so"))) == 1
 
 
-@pytest.mark.parametrize("kept", [0, 5, 40])
+@pytest.mark.parametrize("kept", [0, 40])
 def test_a_truncated_library_is_built_again(compiler, kept):
     """Loading one could kill the process: pages beyond the end are mapped without content."""
     compiler()
@@ -256,7 +204,7 @@ def test_folder_and_library_are_made_for_the_user_alone(cache, compiler, monkeyp
         assert path.stat().st_mode & 0o777 == 0o700, path
 
 
-@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+@pytest.mark.parametrize("mode", [0o770, 0o1777])
 def test_a_cache_that_others_can_write_is_refused(cache, compiler, mode):
     compiler()
     cache.mkdir()
@@ -273,11 +221,10 @@ def test_a_cache_of_another_user_is_refused(cache, compiler, give_away):
     assert compiler.calls() == 0 and list(cache.iterdir()) == []
 
 
-@pytest.mark.parametrize("mode", [0o720, 0o702])
-def test_a_library_that_others_can_write_is_refused(compiler, mode):
+def test_a_library_that_others_can_write_is_refused(compiler):
     compiler()
     library = build.library()
-    library.chmod(mode)
+    library.chmod(0o720)
     _assert_portable(f"{library} can be written by others")
 
 
@@ -295,16 +242,6 @@ def test_a_link_in_place_of_the_library_is_refused(cache, compiler, tmp_path):
     library.rename(tmp_path / "elsewhere.so")
     library.symlink_to(tmp_path / "elsewhere.so")
     _assert_portable(f"{library} is no regular file")
-
-
-def test_a_linked_cache_is_the_folder_that_it_leads_to(cache, compiler, tmp_path):
-    compiler()
-    (tmp_path / "shared").mkdir(mode=0o777)
-    (tmp_path / "shared").chmod(0o777)
-    cache.symlink_to(tmp_path / "shared")
-    _assert_portable(f"{tmp_path}/shared can be written by others")
-    (tmp_path / "shared").chmod(0o700)
-    assert build.library().parent == tmp_path / "shared"
 
 
 @pytest.fixture
@@ -329,22 +266,11 @@ def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkey
     keys = [build._key(os.environ["CXX"])]
     compiler(version="fake 2")
     keys.append(build._key(os.environ["CXX"]))
-    monkeypatch.setattr(tf, "__version__", "2.99")
-    keys.append(build._key(os.environ["CXX"]))
-    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-g"))
-    keys.append(build._key(os.environ["CXX"]))
-    monkeypatch.setattr(build, "FEWER_SETS", ())
-    keys.append(build._key(os.environ["CXX"]))
-    monkeypatch.setattr(build, "_cpu", lambda: b"another")
-    keys.append(build._key(os.environ["CXX"]))
+    changes = [(tf, "__version__", "2.99"), (build, "FLAGS", ("-g",)), (build, "FEWER_SETS", ())]
+    for place, name, value in [*changes, (build, "_cpu", lambda: b"another")]:
+        monkeypatch.setattr(place, name, value)
+        keys.append(build._key(os.environ["CXX"]))
     assert len(set(keys)) == 6
-    assert build._key(os.environ["CXX"]) == keys[-1]
-
-
-def test_the_command_prints_why_there_is_no_library(capsys, monkeypatch):
-    monkeypatch.setenv("DISAN_TF_NATIVE", "0")
-    runpy.run_module("disan_tf.ops.native", run_name="__main__")
-    assert capsys.readouterr().out == "portable operations: DISAN_TF_NATIVE=0\n"
 
 
 def test_the_command_fails_if_a_compiler_makes_no_library(capsys, monkeypatch, compiler):

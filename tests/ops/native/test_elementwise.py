@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops.elementwise import bias_activation, copies
+from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
 from tests.support.ops.backends import needs_native
 
@@ -38,18 +38,6 @@ def test_an_input_that_is_used_again_is_not_overwritten():
     np.testing.assert_allclose(second, tf.nn.elu(2.0 * start - bias), atol=1e-6)
     np.testing.assert_array_equal(later, 2.0 * start - bias)
     np.testing.assert_array_equal(alone, tf.nn.relu(3.0 * start + bias))
-
-
-def test_a_copy_is_not_overwritten_by_the_use_of_another():
-    @tf.function
-    def compiled(x, bias):
-        first, second, third = copies(2.0 * x, 3)
-        return _relu(first, bias), _relu(second, -bias), 1.0 * third
-
-    x, bias = _random(50, 33), _random(33)
-    for actual, expected in zip(compiled(x, bias), (2.0 * x + bias, 2.0 * x - bias)):
-        np.testing.assert_array_equal(actual, tf.nn.relu(expected))
-    np.testing.assert_array_equal(compiled(x, bias)[2], 2.0 * x)
 
 
 @pytest.mark.parametrize("kind", ["argument", "constant", "variable"])
@@ -123,29 +111,20 @@ def test_a_wrong_shape_is_refused_by_name(operation, name):
     arguments = _arguments()[operation]
     call, right = _operation(operation), arguments[name]
     call(**arguments)
-    for shape in ([], [1], [4], [3, 2], [2, 3, 4], [2, 3, 5, 1], [0, 3, 5]):
+    for shape in ([], [4], [2, 3, 4], [2, 3, 5, 1]):
         with pytest.raises(INVALID, match=rf"\b{name} has shape \[.*, expected \["):
             call(**{**arguments, name: tf.ones(shape, right.dtype)})
 
 
 @pytest.mark.parametrize("operation", _arguments())
-@pytest.mark.parametrize("shape", [[], [7]])
-def test_a_wrong_rank_is_refused_when_a_graph_runs(shape, operation):
+def test_a_wrong_rank_is_refused_when_a_graph_runs(operation):
+    shape = []
     arguments = _arguments()[operation]
     first = next(iter(arguments))
     arguments[first] = tf.ones(shape)
     compiled = tf.function(lambda: _operation(operation)(**arguments))
     with pytest.raises(INVALID, match=rf"\b{first} is a scalar, expected|has shape \[.*, expected"):
         compiled()
-
-
-@pytest.mark.parametrize("operation", _arguments())
-def test_a_wrong_dtype_is_refused(operation):
-    for name in [name for checked, name in CHECKED if checked == operation]:
-        arguments = _arguments()[operation]
-        arguments[name] = tf.cast(arguments[name], tf.float64)
-        with pytest.raises(INVALID, match="was expected to be a (float|bool) tensor"):
-            _operation(operation)(**arguments)
 
 
 def test_a_leak_that_is_not_positive_is_refused():

@@ -51,10 +51,10 @@ BUILDS = {
     "32 bytes": (["-O2", "-mavx2", "-mfma"], {"avx2", "fma"}, 3_000),
     "generic": (["-O2"], set(), 3_000),
 }
+QUICK = ("co_attention_scores", "recurrence")  # programs that compile in seconds
 # Program -> its last element type and that type's share of the calls.
 PROGRAMS = {
     "attention": ("double", 4),
-    "linear_attention": ("double", 4),
     "elementwise": ("bfloat16", 2),
     "co_attention_scores": ("float", 1),
     "recurrence": ("float", 1),
@@ -63,10 +63,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize(
     "program",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name == "linear_attention"))
-        for name in PROGRAMS
-    ],
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in PROGRAMS],
 )
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "quick")) for name in BUILDS]

@@ -5,7 +5,7 @@ import threading
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import DiSAN
+from disan_tf.layers import DirectionalSelfAttention, Source2Token
 from disan_tf.ops import portable
 from disan_tf.ops.native import runtime
 from tests.support.ops.backends import needs_native
@@ -43,15 +43,15 @@ def test_portable_does_not_hold_in_other_threads():
 
 
 def _native_operations():
-    """The native operations in the graph of a training pass of DiSAN."""
-    encoder = DiSAN(6, dropout=0.25)
-    encoder.build([None, None, 5])
+    """The native operations in the graph of a training pass of the layers of DiSAN."""
+    model = tf.keras.Sequential([DirectionalSelfAttention(6, dropout=0.25), Source2Token()])
+    model.build([None, None, 5])
 
     @tf.function
     def step(x, mask):
         with tf.GradientTape() as tape:
-            total = tf.reduce_sum(encoder(x, mask=mask, training=True))
-        return tape.gradient(total, encoder.trainable_weights)
+            total = tf.reduce_sum(model(x, mask=mask, training=True))
+        return tape.gradient(total, model.trainable_weights)
 
     signature = tf.TensorSpec([None, None, 5]), tf.TensorSpec([None, None], tf.bool)
     graph = step.get_concrete_function(*signature).graph.as_graph_def()

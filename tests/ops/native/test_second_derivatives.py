@@ -16,10 +16,6 @@ MASK = tf.constant([[True, False, True, True]])
 TOKENS = [1, 4, 2]
 OPERATIONS = {
     "attention": (lambda *x: directional_attention(*x, MASK, direction="backward"), [TOKENS] * 3),
-    "linear": (
-        lambda *x: directional_attention(*x, MASK, direction="forward", form="linear"),
-        [TOKENS] * 3,
-    ),
     "activation": (lambda *x: bias_activation(*x, tf.keras.activations.elu), [TOKENS, [2]]),
     "gate": (lambda *x: fusion_gate(*x, MASK), [TOKENS, TOKENS, [2], TOKENS, TOKENS]),
     "pool": (lambda *x: softmax_pool(*x, MASK), [TOKENS] * 2),

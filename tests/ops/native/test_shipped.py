@@ -2,7 +2,6 @@
 
 import json
 import os
-import runpy
 import shutil
 import subprocess
 import sys
@@ -96,9 +95,8 @@ def test_the_highest_level_of_the_processor_is_taken(folder, processor):
     assert shipped.library() == folder / _name("x86-64-v3")
 
 
-@pytest.mark.parametrize("missing", ["avx512bw", "avx512vl"])
-def test_a_level_needs_all_its_flags(folder, processor, missing):
-    processor(V4.replace(missing, ""))
+def test_a_level_needs_all_its_flags(folder, processor):
+    processor(V4.replace("avx512vl", ""))
     assert shipped.library() == folder / _name("x86-64-v3")
 
 
@@ -106,20 +104,6 @@ def test_a_processor_below_all_levels_has_none(folder, processor):
     processor(V3.replace("fma", ""))
     with pytest.raises(shipped.NoLibraryError, match="of level x86-64-v4 or x86-64-v3"):
         shipped.library()
-
-
-def test_another_architecture_has_none(folder, processor):
-    processor("asimd", machine="aarch64", name="Features")
-    with pytest.raises(shipped.NoLibraryError, match="need a processor of level"):
-        shipped.library()
-
-
-def test_an_arm_processor_has_a_level_too(folder, processor):
-    processor("fp asimd", machine="aarch64", name="Features")
-    _ship(folder)
-    assert shipped.library() == folder / _name("armv8-a")
-    processor(V4)
-    assert shipped.library() == folder / _name("x86-64-v4")
 
 
 @pytest.mark.parametrize("name", ["version", "git", "compiler", "flags"])
@@ -172,21 +156,16 @@ def test_a_changed_library_is_refused(folder):
         shipped.library()
 
 
-def test_a_missing_library_is_refused(folder):
-    (folder / _name("x86-64-v4")).unlink()
-    with pytest.raises(build.BuildError, match="x86-64-v4.so"):
-        shipped.library()
-
-
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"sources": "", "libraries": {"a": 1}}'])
+@pytest.mark.parametrize("content", ["{", '{"sources": "", "libraries": {"a": 1}}'])
 def test_a_damaged_manifest_is_refused(folder, content):
     (folder / "manifest.json").write_text(content, encoding="utf-8")
     with pytest.raises(build.BuildError, match="manifest.json.*reinstall disan_tf"):
         shipped.library()
 
 
-@pytest.mark.parametrize("name", ["", "manifest.json", _name("x86-64-v4")])
-@pytest.mark.parametrize("mode", [0o020, 0o002])
+@pytest.mark.parametrize(
+    "name, mode", [("", 0o020), ("manifest.json", 0o002), (_name("x86-64-v4"), 0o020)]
+)
 def test_what_others_can_write_is_refused(folder, name, mode):
     path = folder / name
     path.chmod(path.stat().st_mode | mode)
@@ -219,14 +198,6 @@ def test_who_can_write_the_package_can_write_the_library(folder, tmp_path, monke
         assert shipped.library() == library
 
 
-def test_a_package_of_links_is_read_where_they_lead(folder, tmp_path, monkeypatch):
-    (tmp_path / "links").mkdir()
-    for path in folder.iterdir():
-        (tmp_path / "links" / path.name).symlink_to(path)
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "links")
-    assert shipped.library() == folder / _name("x86-64-v4")
-
-
 # What runs
 
 
@@ -240,34 +211,12 @@ def test_a_refused_library_is_one_warning_and_another_is_compiled(folder, compil
     assert runtime.library()[1:] == ("compiled", LIBRARY)
 
 
-@needs_native
-def test_a_library_that_cannot_be_loaded_is_one_warning_and_another_is_compiled(folder, compiled):
-    with mock.patch("absl.logging.warning") as warning:
-        assert runtime.is_used() and runtime.is_used()
-    warning.assert_called_once()
-    assert runtime.library()[1:] == ("compiled", LIBRARY)
-
-
-@needs_native
-def test_where_none_fits_one_is_compiled_without_a_warning(folder, compiled, processor):
-    processor("")
-    with mock.patch("absl.logging.warning") as warning:
-        assert runtime.is_used()
-    warning.assert_not_called()
-    assert runtime.library()[1:] == ("compiled", LIBRARY)
-
-
 def _assert_portable(*reasons):
     with mock.patch("absl.logging.warning") as warning:
         assert not runtime.is_used() and not runtime.is_used()
     ((template, *arguments),) = (call.args for call in warning.call_args_list)
     for reason in ("there is no compiler /nonexistent", *reasons):
         assert reason in template % tuple(arguments)
-
-
-def test_a_refused_library_without_a_compiler_is_one_warning(folder, no_compiler):
-    _flip(folder / _name("x86-64-v4"))
-    _assert_portable("x86-64-v4.so changed since the wheel was built")
 
 
 def test_without_a_compiler_the_warning_says_why_none_fits(folder, no_compiler):
@@ -313,12 +262,3 @@ def test_without_a_compiler_and_a_cache_a_library_that_fits_runs(tmp_path, monke
     expected = directional_attention(*inputs, tf.ones([2, 40], tf.bool), direction="forward")
     assert outcome.stdout.split() == ["shipped", expected.numpy().tobytes().hex()], outcome.stderr
     assert not (tmp_path / "empty").exists()
-
-
-@pytest.mark.parametrize("origin", ["shipped", "compiled"])
-def test_the_command_prints_the_origin_of_the_library(origin, capsys, monkeypatch):
-    library = runtime.Library(None, origin, Path("a.so"))
-    monkeypatch.setattr(runtime, "unavailable", lambda: "")
-    monkeypatch.setattr(runtime, "library", lambda: library)
-    runpy.run_module("disan_tf.ops.native", run_name="__main__")
-    assert capsys.readouterr().out == f"native operations, {origin}: a.so\n"

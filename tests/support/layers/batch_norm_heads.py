@@ -8,8 +8,8 @@ from tests.support.layers.contract import ROUNDING, VectorContract
 
 X = np.random.default_rng(1).normal(1.5, 2.0, size=[7, 5]).astype(np.float32)
 
-_each_depth = pytest.mark.parametrize("hidden_layers", [1, 2, 3])
-_each_policy = pytest.mark.parametrize("policy", ROUNDING)
+_each_depth = pytest.mark.parametrize("hidden_layers", [1, 3])
+_each_policy = pytest.mark.parametrize("policy", ["float32", "mixed_float16"])
 
 
 class HeadContract(VectorContract):

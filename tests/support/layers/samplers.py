@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.layers.hard_attention.sampler import Selection, merge_selections
+from disan_tf.layers.hard_attention.samplers import Selection, merge_selections
 from tests.support.layers.weights import built
 
 DIM = 3

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import IterativeSequenceSampling, ReinforcedSequenceSampling
-from disan_tf.layers.hard_attention.sampler import Selections, merge_selections
+from disan_tf.layers.hard_attention.samplers import Selections, merge_selections
 from disan_tf.training.methods.policy_steps import REWARDS, policy_loss, product_reward
 from tests.support.layers.samplers import DIM, choose_only, randomised
 

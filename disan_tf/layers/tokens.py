@@ -1,25 +1,76 @@
-"""Sequences without padding, or without unselected tokens."""
+"""Masks of tokens, means over tokens, and sequences without padding."""
+
+from typing import Optional
 
 import tensorflow as tf
 
+from disan_tf.ops import masked_softmax
 from disan_tf.ops.batch_share import all_rows
 from disan_tf.ops.devices import on_host
-from disan_tf.ops.xla import ensure_shape, is_compiled, is_jit_compiled
+from disan_tf.ops.masked_softmax import boolean_mask
+from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled
 
 # Sizes are rounded up to these multiples, so that oneDNN compiles products for fewer shapes.
 ROWS_MULTIPLE = 128
 LENGTH_MULTIPLE = 8
 
 
+def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
+    """Returns `mask` as booleans, or True for all tokens if it is None.
+
+    Args:
+      x: [batch, length, ...].
+      mask: <bool or number>[batch, length], True = real token.
+
+    Raises:
+      ValueError: there is no mask, and x has no axis of tokens.
+    """
+    if mask is not None:
+        return boolean_mask(mask)
+    if x.shape.rank is not None and x.shape.rank < 3:
+        raise ValueError(
+            f"the tokens' vectors have the shape {x.shape}; it must be [batch, length, dim]"
+        )
+    return ensure_shape(tf.ones(tf.shape(x)[:2], tf.bool), x.shape[:2])
+
+
+def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """Computes sum_i softmax_i(logits) x_i over the tokens that `mask` admits, DiSAN Eq. 2 to 4.
+
+    The arithmetic is float32 for logits <float>[batch, length, 1], x <float>[batch, length, dim]
+    and mask <bool>[batch, length]. The result <float>[batch, dim] has the dtype of x, and is
+    exactly 0 for a sentence without tokens.
+    """
+    weights = masked_softmax(logits, tf.expand_dims(mask, -1), axis=1)
+    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+    average = tf.matmul(weights, real, transpose_a=True)  # [batch, 1, dim]
+    return tf.cast(average[:, 0], x.dtype)
+
+
+def weighted_sums(weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """Computes s_j = sum_i weights_ji x_i in float32, <float>[batch, heads, dim] as x.
+
+    The weights are <float32>[batch, heads, dependents], x is <float>[batch, dependents, dim].
+    """
+    return tf.cast(tf.matmul(weights, tf.cast(x, tf.float32)), x.dtype)
+
+
+def masked_mean(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """Computes the mean of the tokens that `mask` admits, <float>[batch, dim]; 0 without tokens."""
+    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)
+    return tf.cast(tf.reduce_sum(real, axis=1) / tf.expand_dims(token_counts(mask), 1), x.dtype)
+
+
+def token_counts(mask: tf.Tensor) -> tf.Tensor:
+    """Returns the number of True in each row, at least 1, <float32>[batch]."""
+    return tf.maximum(1.0, tf.reduce_sum(tf.cast(mask, tf.float32), axis=1))
+
+
 def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Moves the selected tokens of each sentence to its beginning, in their order.
 
-    Args:
-      x: <float>[batch, length, dim].
-      selected: <bool>[batch, length].
-
     Returns:
-      <float>[batch, packed length, dim], 0 on padding, and its `packed_mask`.
+      x <float>[batch, packed length, dim], 0 on padding, and its `packed_mask`.
     """
     mask = packed_mask(selected)
     # The first of equals come first.
@@ -43,10 +94,6 @@ def real_tokens(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Joins the tokens of all sentences into one sequence without padding.
 
     A map that treats tokens independently then costs nothing for padding.
-
-    Args:
-      x: <float>[batch, length, dim].
-      mask: <bool>[batch, length], True = real token.
 
     Returns:
       <float>[rows, dim], one row for every token, and then repetitions of a token up to a multiple

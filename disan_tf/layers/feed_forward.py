@@ -1,12 +1,49 @@
-"""An autoencoder between layers, whose code replaces its input."""
+"""Layers of two dense layers: a highway layer, and an autoencoder whose code replaces its input."""
 
 import tensorflow as tf
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.masks import token_mask
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.batch_share import mean_of_tokens
+
+
+@serializable
+class Highway(BaseLayer):
+    """A highway layer (Srivastava et al. 2015).
+
+    g = sigmoid(x W_g + b_g),  y = g * activation(x W_t + b_t) + (1 - g) * x
+
+    As in the ReSAN authors' code, dropout acts on the inputs of W_t and of W_g but not on the x
+    that is carried over, and b_g is initialised to 0 (the paper proposes a negative value). 300
+    units: 180,600 parameters.
+
+    Args:
+      activation: activation of the transformed part.
+      dropout, l2, seed: see `BaseLayer`; W_t and W_g are regularised.
+
+    Call arguments:
+      x: <float>[..., dim], as the result.
+      training: whether dropout acts.
+    """
+
+    def __init__(self, activation="elu", **kwargs):
+        super().__init__(**kwargs)
+        self.activation = tf.keras.activations.get(activation)
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        self.transform = self.add_linear("transform", dim, dim, activation=self.activation)
+        self.gate = self.add_linear("gate", dim, dim, activation="sigmoid")
+        super().build(input_shape)
+
+    def output_size(self, dim):
+        return dim
+
+    def call(self, x, training=None):
+        gate = self.gate(x, training=training)
+        return gate * self.transform(x, training=training) + (1.0 - gate) * x
 
 
 @serializable
@@ -38,13 +75,6 @@ class Bottleneck(BaseLayer):
 
     Returns:
       z, <float>[batch, length, units]; exactly 0 on padding.
-
-    Raises:
-      ValueError: fewer than one unit, or a negative weight.
-
-    Example:
-      >>> Bottleneck(3)(tf.ones([2, 5, 8]), mask=tf.ones([2, 5], tf.bool)).shape
-      TensorShape([2, 5, 3])
     """
 
     def __init__(self, units: int = 200, weight: float = 1.0, **kwargs):

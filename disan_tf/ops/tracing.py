@@ -1,0 +1,116 @@
+"""Purposes of the functions that are being traced: XLA, or a file that other processes load.
+
+TensorFlow does not expose them to the function, so the stack is searched for the code that traces
+it. The results are stored with the graph.
+"""
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+
+import tensorflow as tf
+from tensorflow.python.saved_model import save_context
+
+_CONVERTERS = (  # places of the code that traces functions for ONNX and LiteRT
+    "/keras/src/export/litert",
+    "/keras/src/export/onnx",
+    "/tensorflow/lite/python/",
+    "/tf2onnx/",
+)
+_EXPORTERS = (*_CONVERTERS, "/keras/src/export/", "/tf_keras/src/export/")
+_TRACER = "polymorphic_function.py"  # of TensorFlow; its `Function` knows `jit_compile`
+_scope = threading.local()
+
+
+@contextlib.contextmanager
+def compilable() -> Iterator[None]:
+    """Makes this thread trace functions that XLA can compile: no shape depends on the data."""
+    before = getattr(_scope, "compilable", False)
+    _scope.compilable = True
+    try:
+        yield
+    finally:
+        _scope.compilable = before
+
+
+@tf.autograph.experimental.do_not_convert
+def is_compiled() -> bool:
+    """Returns whether no shape may depend on the data in the function that is being traced.
+
+    So it is where XLA will compile the function, a converter reads it (see `is_converted`), or
+    this is inside `compilable`.
+    """
+    if tf.executing_eagerly():
+        return False
+    return getattr(_scope, "compilable", False) or is_jit_compiled() or is_converted()
+
+
+@tf.autograph.experimental.do_not_convert
+def is_jit_compiled() -> bool:
+    """Returns whether XLA will compile the function being traced; `compilable` does not count.
+
+    XLA compiles with `tf.function(jit_compile=True)` and with Keras' `compile(jit_compile=True)`.
+    """
+    return not tf.executing_eagerly() and _stored("xla", _is_traced_for_xla)
+
+
+@tf.autograph.experimental.do_not_convert
+def is_saving() -> bool:
+    """Returns whether this thread traces a function for a SavedModel, an ONNX or a LiteRT file.
+
+    `tf.saved_model.save` traces all functions of its object again, even if they were called before,
+    and so do Keras' `export` and `save`. Only a concrete function that was made before keeps its
+    operations.
+    """
+    return save_context.in_save_context() or _is_traced_by(_EXPORTERS)
+
+
+@tf.autograph.experimental.do_not_convert
+def is_converted() -> bool:
+    """Returns whether this thread traces a function for an ONNX or a LiteRT file.
+
+    Their readers, like XLA, do best with shapes that do not depend on the data.
+    """
+    return _is_traced_by(_CONVERTERS)
+
+
+def ensure_shape(x: tf.Tensor, shape) -> tf.Tensor:
+    """Calls `tf.ensure_shape`; where `is_compiled`, sets the shape without this operation.
+
+    LiteRT lacks it.
+    """
+    if not is_compiled():
+        return tf.ensure_shape(x, shape)
+    x.set_shape(shape)
+    return x
+
+
+def _is_traced_by(places: tuple) -> bool:
+    def is_on_the_stack():
+        paths = (frame.f_code.co_filename.replace("\\", "/") for frame in _frames())
+        return any(place in path for path in paths for place in places)
+
+    return not tf.executing_eagerly() and _stored(places, is_on_the_stack)
+
+
+def _is_traced_for_xla() -> bool:
+    tracers = (frame for frame in _frames() if frame.f_code.co_filename.endswith(_TRACER))
+    return any(getattr(frame.f_locals.get("self"), "_jit_compile", False) for frame in tracers)
+
+
+def _frames() -> Iterator:
+    frame = sys._getframe()
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _stored(key, compute) -> bool:
+    """Returns what the graph being traced stores under a key, which `compute` returns at first."""
+    graph = tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_disan_tf_purposes"):
+        graph._disan_tf_purposes = {}
+    if key not in graph._disan_tf_purposes:
+        graph._disan_tf_purposes[key] = compute()
+    return graph._disan_tf_purposes[key]

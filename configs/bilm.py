@@ -7,18 +7,18 @@
 Ours: perplexity 78.6 on held-out lines (`:small`, 3.46 million words of the corpora's training
 texts); a trigram model has 85.2.
 
-`--config.data.texts=folder` names another folder below --data_dir with files `*.txt`, one sentence
-a line, tokens separated by spaces. Perplexities are measured on held-out lines.
+`--config.data.texts=folder` names another folder below --data_dir with files `*.txt`: one sentence
+per line, with spaces between tokens. Perplexities are measured on held-out lines.
 
-The official training reads a stream in pieces of 20 tokens. Here sentences are read whole and from
-zero states, as in the use of the biLM; batches are counted in tokens, not in rows.
+The official training reads a stream in pieces of 20 tokens. Here each sentence is read as a whole
+from zero states, as when the biLM is used. Batches are measured in tokens, not in rows.
 
 Gradients are clipped to the official norm, also under averaged weights (`train.clip_norm`).
 `:small` trains with Adam and does not clip.
 
 Variants (`--config=configs/bilm.py:small`):
-  small  for some million words: 128 units, 256 cells
-  tiny   seconds on a CPU, for tests
+  small  for a few million words: 128 units, 256 cells
+  tiny   for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

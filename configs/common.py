@@ -10,7 +10,7 @@ _GLOVE_100D = "glove/glove.6B.100d*.txt"
 
 
 def base_config(name: str, corpus: str, task: str) -> ConfigDict:
-    """Returns the common config; sizes, learning rate, dropout and steps are the experiment's.
+    """Returns the common config; each experiment sets sizes, learning rate, dropout and steps.
 
     Args:
       name: the experiment's name.
@@ -27,7 +27,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.data.tokenizer = "whitespace"  # "treebank" for raw text; "kim" cleans SST
     config.data.lowercase = True
     config.data.vectors = ""  # all words start at random
-    config.data.fixed_words = "corpus"  # dev and test words that only the vector file has
+    config.data.fixed_words = "corpus"  # fixed vectors for dev and test words only; or "all"
     config.data.oov = "uniform"
     config.data.seed = config.get_ref("seed")
 
@@ -48,7 +48,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.train.examples = 0  # number of training examples, drawn at random; 0 = all
     config.train.window = 100  # batches sorted by length together
     config.train.moving_average = 0.0  # decay of averaged weights for evaluation; 0 = off
-    config.train.clip_norm = 0.0  # gradients of a greater global norm are scaled down; 0 = off
+    config.train.clip_norm = 0.0  # gradients with a larger global norm are scaled down; 0 = off
     config.train.steps = 0
     config.train.evaluate_every = 0
     config.train.patience = 0  # evaluations without a better dev score; 0 = never stop early
@@ -59,7 +59,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
 
     config.evaluate = ConfigDict()
     config.evaluate.batch_size = 100
-    config.evaluate.splits = ()  # scored with dev, such as test, for curves; never for selection
+    config.evaluate.splits = ()  # also scored for curves, such as test; never for selection
     return config
 
 
@@ -81,7 +81,7 @@ def tiny(config: ConfigDict) -> None:
 
 
 def glove_100d(config: ConfigDict) -> None:
-    """Switches to GloVe 6B of 100 dimensions, where the papers have 300; encoder sizes stay.
+    """Switches to GloVe 6B with 100 dimensions; the papers use 300. Encoder sizes do not change.
 
     The vector file is the archive's file, or a subset that replaces it.
     """
@@ -104,14 +104,14 @@ def recorded(values: dict[str, Any]) -> Callable[[ConfigDict], None]:
 
 
 def sick_vectors(config: ConfigDict) -> None:
-    """Switches to the 4,180 words of GloVe 840B that our results on SICK have vectors for."""
+    """Switches to the 4,180 words of GloVe 840B whose vectors our results on SICK use."""
     config.data.vectors = "glove/glove.840B.300d*.txt"
     config.data.vector_words = "glove_840B_4180"
     config.data.embedding_dim = 300
 
 
 def glove_100d_padded(config: ConfigDict) -> None:
-    """Switches to the vectors of `glove_100d`, filled up to 300 dimensions with drawn numbers."""
+    """Switches to the vectors of `glove_100d`, padded to 300 dimensions with random numbers."""
     config.data.vectors = _GLOVE_100D
     config.data.vector_dim = 100
 
@@ -124,11 +124,11 @@ def apply_variant(
     Args:
       config: the default config.
       variant: "" for the default, else a key of `variants`, or several separated by commas, which
-        change the config one after another ("bi_lstm,glove_100d").
+        are applied in this order ("bi_lstm,glove_100d").
       variants: name -> function that changes a config in place.
 
     Raises:
-      ValueError: the variant is unknown; the message lists the known ones.
+      ValueError: the variant is unknown; the message lists the known variants.
     """
     for name in variant.split(",") if variant else ():
         if name not in variants:

@@ -6,13 +6,13 @@ The paper: 84.8 % (2.0), mean (standard deviation) of 10-fold cross-validation.
 Ours, `:glove_100d`: 82.2 % (1.7), with vectors of 100 dimensions for 98 % of the training tokens,
 averaged weights and up to 100 epochs.
 
-The paper does not say how the model is selected; here a seeded tenth of the other folds selects it.
+The paper does not say how the model is selected; here a random tenth of the other folds selects it.
 
 Variants (`--config=configs/disan_cr.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
-  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d  GloVe 6B with 100 dimensions; the paper uses 300
   recorded    the settings of our recorded result
-  tiny        seconds on a CPU, for tests
+  tiny        for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

@@ -2,10 +2,10 @@
 
     python run.py --config=configs/disan_multinli.py --data_dir=data --workdir=runs/disan_multinli
 
-The paper: 70.98 % on the matched test set and 71.40 % on the mismatched one (Kaggle evaluations).
-Ours: 62.69 and 64.23 % on 11 % of the training pairs, `:glove_100d`, one seed, averaged weights;
-61.96 and 63.14 % with dropout .35, still rising; 59.09 and 59.32 % with vectors of 300 dimensions
-for 77 % of their tokens.
+The paper: 70.98 % on the matched and 71.40 % on the mismatched test set (Kaggle evaluations).
+Ours, one seed, on 11 % of the training pairs: with `:glove_100d` and averaged weights 62.69 and
+64.23 %, and with dropout .35 61.96 and 63.14 %, still rising; with vectors of 300 dimensions for
+77 % of the tokens 59.09 and 59.32 %.
 
 Settings that the paper leaves open:
   Splits: the test sets' labels are not public, so one seeded half of dev_matched selects the model
@@ -15,9 +15,9 @@ Settings that the paper leaves open:
 Variants (`--config=configs/disan_multinli.py:additive`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
   official    as in configs/disan_snli.py; the authors' MultiNLI code was not released
-  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d  GloVe 6B with 100 dimensions; the paper uses 300
   recorded    the settings of our recorded result
-  tiny        seconds on a CPU, for tests
+  tiny        for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

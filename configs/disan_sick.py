@@ -9,12 +9,12 @@ Ours, three seeds, all training pairs: r .8685 (.0010), rho .8111 (.0010), .3295
 
 Variants (`--config=configs/disan_sick.py:official`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
-  official    the authors' code for SICK, which they released with ReSAN alone: the squared error of
+  official    the authors' code for SICK, which they released only with ReSAN: the squared error of
               the expected score, ReLU everywhere, keep probability 0.7, batches of 128
   elmo        ELMo vectors in place of GloVe's
-  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d  GloVe 6B with 100 dimensions; the paper uses 300
   recorded    the settings of our recorded result
-  tiny        seconds on a CPU, for tests
+  tiny        for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict
@@ -28,7 +28,7 @@ def get_config(variant: str = "") -> ConfigDict:
     """Returns a variant's config; "" is the paper's."""
     config = disan("disan_sick", corpus="sick", task="relatedness")
     config.data.tokenizer = "treebank"  # the sentences are raw text
-    config.task.loss = "kl"  # Tai et al. 2015, whom Sec. 5.3 names
+    config.task.loss = "kl"  # Tai et al. 2015, cited in Sec. 5.3
     config.train.l2 = 1e-4  # authors' code for SICK
     config.train.window = 35  # an epoch has 71 batches
     config.train.steps = 4970  # 70 epochs

@@ -12,14 +12,14 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
   multi_head          multi-head attention with source2token self-attention, 84.17 %
   bi_lstm             Bi-LSTM with source2token self-attention, 84.98 %
   without_directions  DiSAN without directions, 84.66 %
-  official            as the authors' code: the empty strings that its splitting of words leaves
-                      are tokens, and all words of the vector file are known
-  elmo                ELMo vectors in place of GloVe's; its cache takes 6 KB a token
-  glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
-  glove_100d_padded   glove_100d, with 200 trained numbers from U(-.05, .05) for each word; for
-                      additive and source2token, which are only as wide as the vectors
+  official            follows the authors' code: empty strings remain tokens, and all words of
+                      the vector file are in the vocabulary
+  elmo                ELMo vectors in place of GloVe's; its cache takes 6 KB per token
+  glove_100d          GloVe 6B with 100 dimensions; the paper uses 300
+  glove_100d_padded   glove_100d concatenated with 200 trainable dimensions from U(-.05, .05);
+                      for additive and source2token, which are only as wide as the vectors
   recorded            the settings of our recorded result
-  tiny                seconds on a CPU, for tests
+  tiny                for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict
@@ -39,7 +39,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.subset = ""  # a subset of the training pairs; data_prep/DATA.md
     config.train.window = 500  # an epoch has 8,300 batches
     config.train.steps = 400_000  # authors' code
-    config.train.evaluate_every = 2000  # authors' code: 500, and in the last 100,000 steps alone
+    config.train.evaluate_every = 2000  # authors' code: 500, only in the last 100,000 steps
     return apply_variant(config, variant, VARIANTS)
 
 

@@ -2,8 +2,8 @@
 
     python run.py --config=configs/disan_sst.py --data_dir=data --workdir=runs/disan_sst
 
-The paper: 51.72 % test accuracy with five classes (GloVe 6B, 300 dimensions). Figure 5 is the mean
-of five runs, `--seeds=1,2,3,4,5`, by sentence length.
+The paper: 51.72 % test accuracy with five classes (GloVe 6B, 300 dimensions). Figure 5 shows the
+mean of five runs, `--seeds=1,2,3,4,5`, by sentence length.
 Ours, `:glove_100d`, three seeds: 50.02 % (0.73), on distinct phrases of all training trees, with
 vectors of 100 dimensions for 98 % of their tokens and averaged weights.
 `:binary,glove_100d`, one seed: 86.00 %.
@@ -18,11 +18,11 @@ Variants (`--config=configs/disan_sst.py:official`), with the paper's test accur
                       re-balanced phrases, no logit bias, N(0, 1) for out-of-vocabulary words
   binary              two classes, neutral phrases dropped
   sentence            trained on whole sentences only
-  glove_100d          GloVe 6B of 100 dimensions, where the paper has 300
-  glove_100d_padded   glove_100d, with 200 trained numbers from U(-.05, .05) for each word; for
-                      additive and source2token, which are only as wide as the vectors
+  glove_100d          GloVe 6B with 100 dimensions; the paper uses 300
+  glove_100d_padded   glove_100d concatenated with 200 trainable dimensions from U(-.05, .05);
+                      for additive and source2token, which are only as wide as the vectors
   recorded            the settings of our recorded results (`binary,recorded` for two classes)
-  tiny                seconds on a CPU, for tests
+  tiny                for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

@@ -6,16 +6,16 @@ The paper: 94.2 % (0.1), mean (standard deviation) of the "dev accuracies" of fi
 Ours, five seeds, `:glove_100d`: 92.8 % (0.4), with vectors of 100 dimensions for 98 % of the
 training tokens.
 
-The corpus has no dev part: in the paper the test part selects the model and scores it. Here a
-seeded tenth of the training part selects it ("dev"); the recorded results have both figures.
+The corpus has no dev set: in the paper, the test set selects and scores the model. Here a random
+tenth of the training set selects it ("dev"); the recorded results contain both scores.
 
 Variants (`--config=configs/disan_trec.py:fine`):
   additive, source2token, multi_head, bi_lstm, without_directions  the baselines of Table 1
   fine        fifty classes in place of six
   elmo        ELMo vectors in place of GloVe's
-  glove_100d  GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d  GloVe 6B with 100 dimensions; the paper uses 300
   recorded    the settings of our recorded result
-  tiny        seconds on a CPU, for tests
+  tiny        for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict
@@ -28,7 +28,7 @@ from configs.papers.elmo import feed_with_elmo
 def get_config(variant: str = "") -> ConfigDict:
     """Returns a variant's config; "" is the paper's."""
     config = disan("disan_trec", corpus="trec", task="classification")
-    config.data.classes = 6  # the coarse ones
+    config.data.classes = 6  # the coarse classes
     config.data.dev_share = 0.1  # of the training part
     config.data.split_seed = 1  # seed of the dev examples; not changed by --seeds
     config.train.dropout = 0.25  # as for language inference

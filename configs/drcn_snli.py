@@ -12,9 +12,10 @@ The paper (Au, Haran and Sandler), 300-dimensional GloVe (Common Crawl), 6 epoch
   Ca-Cs-D-M    74.56 %
   Cs           77.46 %     the default, the baseline of Kim et al. (2018), who report 88.9 %
 
-Ours with `glove_100d`, after 6 epochs: on 17 % of the training pairs, one seed, B-Ca-Cs-M 78.97 %,
-Cs 78.91 %; on 40,000 pairs (7 %), three seeds, 76.22 and 75.49 %, the five others, one seed each,
-75.4 to 76.0 %; see checkpoints/tables/drcn_table_1.md.
+Ours with `glove_100d`, after 6 epochs (see checkpoints/tables/drcn_table_1.md):
+  17 % of the training pairs, one seed: B-Ca-Cs-M 78.97 %, Cs 78.91 %
+  40,000 pairs (7 %), three seeds: B-Ca-Cs-M 76.22 %, Cs 75.49 %
+  40,000 pairs (7 %), one seed: 75.4 to 76.0 % for the five other models
 
 Settings that the paper leaves open, or that differ here:
   Tokens: by the rules of the Penn treebank, capitals kept; the paper uses spaCy's tokenizer.
@@ -23,28 +24,28 @@ Settings that the paper leaves open, or that differ here:
   Hidden dimension 100: in each direction of the first layer, and in the plain recurrent layers,
     which read forward.
   Size of the fully connected layers: 1,000, as in Kim et al. The output layer is a third layer.
-  Batch normalisation: its averages are computed on 100 training batches without dropout before dev
-    is scored (`train.batch_norm_batches`), and saved with the model. Moving averages (0) see words
-    with dropout, whose maxima are larger, and cost one Cs 2.6 points on dev; see
-    checkpoints/FINDINGS.md.
+  Batch normalisation: its statistics are computed on 100 training batches without dropout before
+    each evaluation (`train.batch_norm_batches`), and saved with the model. Moving averages (0)
+    include words with dropout, whose maxima are larger; they cost one Cs model 2.6 points on dev
+    (checkpoints/FINDINGS.md).
   Bottleneck: none; it is optional (`:bottleneck`).
-  L2: half of 1e-6 times the squares of all matrices. The paper's is on all parameters (Sec. 4.1),
-    presumably PyTorch's weight decay, which also shrinks biases and word vectors: under RMSProp it
-    moves the vectors of words outside the batch by about the learning rate in each step.
+  L2: half of 1e-6 times the squares of all matrices. The paper's penalty is on all parameters
+    (Sec. 4.1), presumably PyTorch's weight decay, which also shrinks biases and word vectors: with
+    RMSProp, it moves the vectors of words outside the batch by about the learning rate per step.
   Learning rate: falls after each epoch whose dev loss is not below the best.
   Length of training: 6 epochs; dev accuracy selects one of them.
 
 Variants (`--config=configs/drcn_snli.py:B-Ca-Cs-M`), besides the seven models:
-  own_parameters   B-Ca-Cs-M, no layer shares its co-attention's parameters (Sec. 6)
-  over_functions   B-Ca-Cs-M, the Bi-LSTM of Eq. 6 reads a word's functions, not the words
+  own_parameters   B-Ca-Cs-M; layers do not share the co-attention's parameters (Sec. 6)
+  over_functions   B-Ca-Cs-M; the Bi-LSTM of Eq. 6 reads a word's functions, not the words
   bi_lstm          Bi-LSTMs in all layers (Kim et al.)
-  bottleneck       an autoencoder of 200 units after each layer but the last (Kim et al.)
-  hypothesis_only  the premise is hidden, a control: ours 63.26 % with moving averages of the batch
+  bottleneck       an autoencoder of 200 units after each layer except the last (Kim et al.)
+  hypothesis_only  a control that hides the premise: ours 63.26 % with moving averages of the batch
                    normalisation; the paper quotes 67 %
-  glove_100d       GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d       GloVe 6B with 100 dimensions; the paper uses 300
   recorded         the settings of our recorded results on 94,108 pairs
   recorded_40k     the settings of our recorded results on 40,000 pairs
-  tiny             seconds on a CPU, for tests
+  tiny             for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

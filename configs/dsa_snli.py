@@ -7,25 +7,25 @@ single DSA 86.8 %, 87.3 %, 2.1m; multiple DSA 87.4 %, 89.0 %, 7.0m; static self-
 88.7 %, 2.4m.
 Ours with `glove_100d` after 16 epochs on 17 % of the training pairs: single 75.64 %, static
 76.48 % (three seeds each), multiple 76.81 %, single with `paper_count` 74.87 % (one seed each);
-on 29 % (`--config.data.subset=snli_159549`) single 77.45 % (three seeds). All accuracies still
-rise.
+on 29 % (`--config.data.subset=snli_159549`) single 77.45 % (three seeds). All accuracies were
+still rising.
 
 Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`:
-  Preparation: "as Conneau et al. (2017)", whose code reads the raw sentences, splits them by the
-    rules of the Penn treebank and keeps capitals.
+  Preparation: "as Conneau et al. (2017)", whose code reads the raw sentences, tokenises them by
+    the rules of the Penn treebank and keeps capitals.
   Length of training: 20 epochs; dev selects one of them.
 
 Variants (`--config=configs/dsa_snli.py:multiple`):
   single          the default: one attention of 600 units, 1,808,553 parameters
   multiple        eight of 300 units, 6,733,581 parameters
   self_attention  static attention instead of dynamic attention, 2,169,753 parameters
-  paper_count     the first convolution as wide as its tower, in place of 1 as the text says;
+  paper_count     the first convolution as wide as its tower, instead of 1 as in the text;
                   `paper_count`, `multiple,paper_count` and `self_attention,paper_count` have the
                   paper's parameter counts, 2,078,553, 7,003,581 and 2,439,753
-  glove_100d      GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d      GloVe 6B with 100 dimensions; the paper uses 300
   recorded        the settings of our recorded results on 94,108 pairs
   recorded_159k   the settings of our recorded result on 159,549 pairs
-  tiny            seconds on a CPU, for tests
+  tiny            for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

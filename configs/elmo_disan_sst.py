@@ -9,15 +9,15 @@ times as long as with GloVe.
 Ours, three seeds of at most 60,000 steps with averaged weights: `:both,glove_100d` 50.35 %,
 `:glove,glove_100d` 50.69 %. The default, which needs the official biLM, has not been run.
 
-Settings that the paper leaves open, or that we read otherwise than printed:
+Settings that the paper leaves open, or that we interpret:
   "The dropout rate is 0.7": keep probability 0.7, as in the SST code of DiSAN's authors, on which
     the paper builds. The literal rate is `:dropout_rate`.
   "The word vectors representation is fine-tuned": the scalar mix is trained, the biLM is fixed.
     `:trainable_bilm` trains the biLM too, with layers computed on the fly.
   The classifier's hidden layer: 900, because DiSAN's official code has one size for both layers.
-  Phrases: a phrase is read as a sentence of its own. `:cut_phrases` reads the whole sentence and
-    uses the vectors of the phrase's words: 1/10 of the tokens, and words see the phrase's context;
-    dev and test are whole sentences in both.
+  Phrases: a phrase is read like a separate sentence. `:cut_phrases` reads the whole sentence and
+    uses the vectors of the phrase's words. It reads 1/10 of the tokens, and the words see the
+    phrase's context. Dev and test contain whole sentences in both cases.
   Weight of the mix's squared logits: none.
   Weight decay: 1e-4, as for DiSAN on SST.
 
@@ -33,9 +33,9 @@ Variants (`--config=configs/elmo_disan_sst.py:glove`):
   cut_phrases     phrases take their vectors from the sentence around them
   trainable_bilm  the biLM is trained too
   glove_100d      GloVe 6B of 100 dimensions: `glove,glove_100d`, `both,glove_100d`, and
-                  `glove_100d,random` for random vectors of as many
+                  `glove_100d,random` for random vectors of this size
   recorded        the settings of our recorded result
-  tiny            seconds on a CPU, for tests
+  tiny            for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

@@ -2,19 +2,19 @@
 
     python run.py --config=configs/own_table.py --config.data.train=reviews.csv --workdir=runs/own
 
-reads the columns `text` and `label` of data/reviews.csv. A tenth of its rows, drawn from each
+This reads the columns `text` and `label` of data/reviews.csv. A tenth of its rows, drawn from each
 class, selects the model; another tenth tests it. data_prep/OWN_TABLE.md describes the further
 steps to a SavedModel.
 
-Word vectors come from a released model and stay as they are. Adam, averaged weights and an early
-stop by epochs end a training of some thousand rows in minutes.
+Word vectors come from a released model and remain fixed. With Adam, averaged weights and early
+stopping, a training on a few thousand rows takes minutes.
 
 Variants (`--config=configs/own_table.py:pairs`):
   pairs       two texts and a class: columns `text`, `second_text` and `label`
   scores      two texts and a score: columns `text`, `second_text` and `score`, from 1 to 5
   additive, source2token, multi_head, bi_lstm, without_directions  other encoders
-  glove_100d  starts with a file of GloVe 6B of 100 dimensions
-  tiny        seconds on a CPU, for tests
+  glove_100d  starts with GloVe 6B vectors of 100 dimensions from a file
+  tiny        for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict
@@ -35,22 +35,22 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.test_share = 0.1
     config.data.split_seed = 1  # seed of the drawn rows; not changed by --seeds
     config.data.folds = 10  # equal parts of the training part, for --folds
-    config.data.fold = -1  # the part that tests, in place of test_share; -1 = none
+    config.data.fold = -1  # index of the test part, replaces test_share; -1 = none
     config.data.text = "text"  # names of columns
     config.data.second_text = ""
     config.data.label = "label"
     config.data.score = ""
     config.data.example_id = ""  # "" = line numbers
     config.data.classes = ()  # () = the training part's classes in alphabetical order
-    config.data.drop_labels = ""  # labels whose rows are dropped, with commas: "-1,nan"
+    config.data.drop_labels = ""  # comma-separated labels of rows to drop: "-1,nan"
     config.data.on_bad_rows = "error"  # "drop" drops rows without text or label
-    config.data.encoding = "utf-8"  # of files without a byte order mark; e.g. cp1252
+    config.data.encoding = "utf-8"  # encoding of files without a byte order mark; e.g. cp1252
     config.data.lowest = 1  # lowest score
     config.data.highest = 5
-    config.task.calibrate = False  # whether dev fits a temperature, for probabilities to rely on
+    config.task.calibrate = False  # whether to calibrate probabilities by a temperature, on dev
     config.train.class_weights = ""  # "balanced", or numbers: "1,2.5" in the order of the classes
-    config.train.criterion = ""  # "macro_f1" selects the model by it; "" = accuracy, or Pearson's r
-    config.embedding.dim = 100  # of the released models
+    config.train.criterion = ""  # "macro_f1" selects by macro F1; "" = accuracy or Pearson's r
+    config.embedding.dim = 100  # dimension of the released models' vectors
     config.embedding.trainable = False  # our trials: less over-fitting with few rows
     config.train.l2 = 1e-4  # the papers' value for corpora of a few thousand sentences
     config.train.window = 35

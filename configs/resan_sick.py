@@ -15,10 +15,10 @@ Variants (`--config=configs/resan_sick.py:official`), with the paper's r:
   multi_head, disan  .8521, .8695
   official           the authors' code: the squared error of the expected score; the context of an
                      unselected head is the mean of the others
-  glove_100d         GloVe 6B of 100 dimensions, where the paper has 300
+  glove_100d         GloVe 6B with 100 dimensions; the paper uses 300
   recorded           the settings of our recorded result
   recorded_100d      as `recorded`, with GloVe 6B of 100 dimensions
-  tiny               seconds on a CPU, for tests
+  tiny               for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

@@ -9,22 +9,22 @@ Ours with `:glove_100d` on 16 % of the training pairs, 15,000 steps of the whole
 checkpoints/tables/resan_table_1.md and resan_table_2.md.
 
 Variants (`--config=configs/resan_snli.py:official`), with the paper's test accuracy:
-  without_unselected             heads that are not selected leave the sentence, 86.1 %
-  without_dependency_restricted  one sampler for heads and dependents; the others leave, 85.6 %
+  without_unselected             heads that are not selected are removed, 86.1 %
+  without_dependency_restricted  one sampler; tokens that are not selected are removed, 85.6 %
   without_hard_attention         DiSAN with the highway layer, 86.0 %
   without_soft_attention         source2token on the selected words, 83.4 %
   without_attention              source2token on all words, 83.1 %
-  iterative                      tokens are chosen one after another, 86.2 %
-  paper_reward                   the reward of Eq. 17; the others have that of the authors' code
+  iterative                      iterative sampling, 86.2 %
+  paper_reward                   the reward of Eq. 17 instead of the authors' code's reward
   bi_lstm, bi_gru                85.0 %, 84.9 %
   multi_window_cnn               83.2 %
   hierarchical_cnn               83.9 %
   multi_head, disan              84.2 %, 85.6 %
   official                       the authors' code: ELU, the context of an unselected head is the
-                                 mean of the others, and the odd tokens of configs/disan_snli.py
-  glove_100d                     GloVe 6B of 100 dimensions, where the paper has 300
+                                 mean of the others, and empty tokens as in configs/disan_snli.py
+  glove_100d                     GloVe 6B with 100 dimensions; the paper uses 300
   recorded                       the settings of our recorded result
-  tiny                           seconds on a CPU, for tests
+  tiny                           for tests: trains in seconds on a CPU
 """
 
 from ml_collections import ConfigDict

@@ -9,7 +9,7 @@ from configs.papers.disan import disan
 
 
 def drcn(name: str, corpus: str) -> ConfigDict:
-    """Returns the setup of section 4.1; the default is the baseline, cosine attention alone.
+    """Returns the setup of section 4.1; the default is the baseline with cosine attention.
 
     Args:
       name, corpus: see `disan`.

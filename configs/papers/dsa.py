@@ -11,9 +11,9 @@ Settings that the paper leaves open:
     without biases and batch normalisation.
   "If training loss is not reduced for five times with a patience of 0.001": the mean training
     loss of five epochs in a row is not below 0.999 of the best.
-  Batches: drawn from all lengths (`train.window=1`). Batches sorted by length, as in the other
-    experiments, show batch normalisation one length at a time; its averages for evaluation then
-    fit no length (dev accuracy on SST after an epoch: 25 % sorted, 42 % from all lengths).
+  Batches: drawn from all lengths (`train.window=1`). If batches are sorted by length, as in the
+    other experiments, batch normalisation sees one length at a time, and its averages for
+    evaluation fit no length (dev accuracy on SST after an epoch: 25 % sorted, 42 % unsorted).
   Length of training: see the experiment.
 """
 
@@ -37,7 +37,7 @@ def dsa(name: str, corpus: str, task: str) -> ConfigDict:
     config = disan(name, corpus, task)
     config.data.vectors = "glove/glove.840B.300d.txt"  # Sec. 4
 
-    config.embedding.trainable = False  # Sec. 4: word vectors stay as they are
+    config.embedding.trainable = False  # Sec. 4: fixed word vectors
 
     config.encoder = ConfigDict()
     config.encoder.name = "dsa"
@@ -83,7 +83,7 @@ def _multiple(config):
 
 
 def _bi_lstm(config):
-    """Sets Sec. 4.2's Bi-LSTM, after Cho et al. (2014): 300 units each way, in all DSA's 600."""
+    """Sets Sec. 4.2's Bi-LSTM, after Cho et al. (2014): 300 units per direction, DSA's 600 in all."""
     _pooled_bi_lstm(config, "last")
 
 

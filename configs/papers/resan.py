@@ -11,7 +11,7 @@ from configs.papers.disan import BASELINES, disan, shape
 def resan(name: str, corpus: str, task: str) -> ConfigDict:
     """Returns the training setup of the ReSAN paper, section 4.
 
-    Arguments and the experiment's own options are as in `disan`, with the phases' lengths.
+    Each experiment also sets the lengths of the phases; see `disan` for the other options.
     """
     config = disan(name, corpus, task)
     config.encoder = ConfigDict()
@@ -26,9 +26,9 @@ def resan(name: str, corpus: str, task: str) -> ConfigDict:
     config.train.batch_size = 128  # authors' code
 
     config.policy = ConfigDict()
-    config.policy.pretrain_steps = 0  # most steps of pretraining, with all tokens selected
+    config.policy.pretrain_steps = 0  # maximum steps of pretraining, with all tokens selected
     config.policy.pretrain_patience = 0  # evaluations without a lower dev loss that end it; 0 = off
-    config.policy.policy_steps = 0  # then steps that train the samplers alone
+    config.policy.policy_steps = 0  # then steps that train only the samplers
     config.policy.schedule = "sim"  # then all at once; or "sep", in turns
     config.policy.period = 1000  # authors' code: steps of a turn
     config.policy.reward = "product"  # authors' code; or "probability", Eq. 17
@@ -52,7 +52,7 @@ def _without_soft_attention(config):
 
 
 def _without_attention(config):
-    """Removes all attention; 0.5 million parameters, the paper's, exclude a highway layer."""
+    """Removes all attention; the paper's 0.5 million parameters include no highway layer."""
     _without_hard_attention(config)
     config.task.highway = False
     BASELINES["source2token"](config)
@@ -78,7 +78,7 @@ def _bi_gru(config):
 
 
 def _multi_window_cnn(config):
-    """Sets Sec. 5's 200 maps for each of 3, 4 and 5 words."""
+    """Sets Sec. 5's 200 feature maps for each window of 3, 4 and 5 words."""
     activation = config.encoder.activation
     config.encoder = ConfigDict(
         {"name": "multi_window_cnn", "windows": (3, 4, 5), "units": 200, "activation": activation}
@@ -86,7 +86,7 @@ def _multi_window_cnn(config):
 
 
 def _hierarchical_cnn(config):
-    """Sets Sec. 5's three layers, kernel length 5."""
+    """Sets Sec. 5's three layers with kernels of length 5."""
     config.encoder = ConfigDict(
         {"name": "hierarchical_cnn", "layers": 3, "width": 5, **shape(config)}
     )

@@ -83,7 +83,7 @@ def _multiple(config):
 
 
 def _bi_lstm(config):
-    """Sets Sec. 4.2's Bi-LSTM, after Cho et al. (2014): 300 units per direction, DSA's 600 in all."""
+    """Sets Sec. 4.2's Bi-LSTM, after Cho et al. (2014): 300 units per direction, 600 in all as DSA."""
     _pooled_bi_lstm(config, "last")
 
 
@@ -99,7 +99,7 @@ def _pooled_bi_lstm(config, pooling):
 
 
 def _cnn_non_static(config):
-    """Sets Kim's (2014) CNN: 100 maps for each of 3, 4 and 5 words, dropout after them alone."""
+    """Sets Kim's (2014) CNN: 100 maps for each of 3, 4 and 5 words, dropout only after them."""
     config.encoder = ConfigDict(
         {
             "name": "multi_window_cnn",

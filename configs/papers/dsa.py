@@ -83,7 +83,7 @@ def _multiple(config):
 
 
 def _bi_lstm(config):
-    """Sets Sec. 4.2's Bi-LSTM, after Cho et al. (2014): 300 units per direction, 600 in all as DSA."""
+    """Sets Sec. 4.2's Bi-LSTM, after Cho et al. (2014): 300 units per direction, 600 in all."""
     _pooled_bi_lstm(config, "last")
 
 

@@ -75,7 +75,7 @@ class DRCN(PairEncoder):
         self.aggregation = aggregation
         self.own_parameters = own_parameters
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
-        MultiwayCoAttention(functions, aggregation, seed=0)  # rejects wrong functions
+        MultiwayCoAttention(functions, aggregation, seed=0, name="check")  # rejects wrong ones
 
     def build(self, first_shape, second_shape=None):
         dim = first_shape[-1]

@@ -121,11 +121,7 @@ def _check_kinds(layer, inputs):
 
 
 def _with_boolean_masks(layer, args, kwargs):
-    """Returns the arguments of a call, with masks of numbers made masks of booleans.
-
-    Raises:
-      ValueError: a mask of another shape than its sentences' [batch, length].
-    """
+    """Returns a call's arguments with boolean masks; ValueError unless they fit their sentences."""
     names = _parameters(type(layer))
     values = {**dict(zip(names, args)), **kwargs}
     for name, mask in values.items():

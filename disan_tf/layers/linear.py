@@ -112,8 +112,8 @@ def weight_decay(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:
 def shared_conversions():
     """Makes `cast_weight` cast each weight once inside the context.
 
-    A tied encoder uses its weights for both sentences: without this, mixed precision would cast
-    them, and their gradients, twice.
+    A tied encoder uses its weights for both sentences: mixed precision would cast them, and their
+    gradients, twice.
     """
     if getattr(_scope, "casts", None) is not None:  # an outer block already shares
         yield

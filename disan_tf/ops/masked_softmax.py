@@ -31,12 +31,9 @@ def masked_softmax(logits: tf.Tensor, mask: tf.Tensor, axis: int) -> tf.Tensor:
     The sequence `where`, softmax, `where` gives no NaN.
 
     Args:
-      logits: <float>[...], any rank.
+      logits: <float>[...], any rank; the result is <float32> of this shape.
       mask: <bool or number>, broadcastable to `logits`; True = admitted.
       axis: the axis that sums to 1.
-
-    Returns:
-      <float32>, the shape of `logits`.
     """
     logits, mask = tf.cast(logits, tf.float32), boolean_mask(mask)
     weights = tf.nn.softmax(tf.where(mask, logits, logits.dtype.min), axis=axis)

@@ -11,7 +11,6 @@ from tests.support.models.bilm import SENTENCES, SIZES, batch, layers_of, small_
 
 VARIANTS = {
     "official": {},
-    "skip_connections": {"skip_connections": True},
     "three_layers": {"layers": 3, "skip_connections": True},
     "no_clips": {"cell_clip": 0.0, "projection_clip": 0.0},
     "no_projection": {"cells": 3},
@@ -97,7 +96,7 @@ def test_a_word_reads_the_words_before_it_in_one_half_and_those_after_it_in_the_
     np.testing.assert_allclose(first[0], later[0], atol=1e-6)  # the token layer
 
 
-@pytest.mark.parametrize("word", ["a", "b" * 43, "b" * 44, "b" * 47, "b" * 48, "b" * 70, "ïï"])
+@pytest.mark.parametrize("word", ["a", "b" * 43, "b" * 47, "b" * 70, "ïï"])
 def test_words_of_any_length_have_the_maxima_of_all_windows(word):
     bilm = small_bilm()
     tokens = batch([[word]])[0]

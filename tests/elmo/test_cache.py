@@ -15,18 +15,34 @@ from disan_tf.common.locks import locked
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.official_files import load_bilm
-from disan_tf.input_pipeline import evaluation_batches, make_dataset
+from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    return elmo_corpus(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A corpus with a finished cache, and its biLM, which no test changes."""
+    corpus = elmo_corpus(tmp_path_factory.mktemp("made"))
+    bilm = load_bilm(*corpus.bilm)
+    cache_layers(corpus, bilm)
+    return corpus.directory, bilm
 
 
 @pytest.fixture
-def bilm(corpus):
-    return load_bilm(*corpus.bilm)
+def corpus(made, tmp_path):
+    path = tmp_path / "prepared" / made[0].name
+    return PreparedCorpus(shutil.copytree(made[0], path))
+
+
+@pytest.fixture
+def cached(made, tmp_path):
+    """The corpus with the finished cache."""
+    return PreparedCorpus(shutil.copytree(made[0].parent, tmp_path / "cached") / made[0].name)
+
+
+@pytest.fixture
+def bilm(made):
+    return made[1]
 
 
 @pytest.fixture
@@ -35,8 +51,8 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(cache.plan_batches, "__defaults__", (64,))
 
 
-def test_batches_have_the_layers_of_their_sentences(corpus, bilm):
-    corpus = corpus.with_layers(cache_layers(corpus, bilm))
+def test_batches_have_the_layers_of_their_sentences(cached, bilm):
+    corpus = cached.with_layers(cache_layers(cached, bilm))
     for name in corpus.splits:
         split = corpus.split(name)
         for batch in make_dataset(split, evaluation_batches(split.field_lengths, 7)):
@@ -100,11 +116,6 @@ def test_cut_phrases_have_the_layers_of_their_words_in_the_sentence(tmp_path):
     assert len(layers.vectors) < len(whole.vectors) / 2
 
 
-def test_phrases_cannot_be_cut_where_their_sentences_are_not_told(corpus, bilm):
-    with pytest.raises(UserError, match="--config.data.contexts=True"):
-        cache_layers(corpus, bilm, "cut")
-
-
 def test_batches_are_sorted_by_length_and_within_the_budget(corpus):
     sentences = find_sentences(corpus)
     plan = plan_batches(sentences, 64)
@@ -116,10 +127,10 @@ def test_batches_are_sorted_by_length_and_within_the_budget(corpus):
     assert len(plan_batches(sentences, 1)) == len(lengths)
 
 
-def test_a_second_training_finds_the_cache(corpus, bilm, monkeypatch):
-    first = cache_layers(corpus, bilm)
+def test_a_second_training_finds_the_cache(cached, bilm, monkeypatch):
+    first = cache_layers(cached, bilm)
     monkeypatch.setattr(cache, "_write", lambda *_: pytest.fail("computed again"))
-    assert cache_layers(corpus, bilm).folder == first.folder
+    assert cache_layers(cached, bilm).folder == first.folder
 
 
 def _bytes(folder):
@@ -159,16 +170,16 @@ def test_an_interrupted_cache_goes_on_and_becomes_the_same_file(
     assert not (whole / "progress.json").exists()
 
 
-def test_a_cache_that_was_cut_short_begins_anew(corpus, bilm):
+def test_a_cache_that_was_cut_short_begins_anew(cached, bilm):
     share = 0.99
-    folder = cache_layers(corpus, bilm).folder
+    folder = cache_layers(cached, bilm).folder
     expected, layers = _bytes(folder), folder / "layers.npy"
     (folder / "cache.json").unlink()
     layers.write_bytes(expected["layers.npy"][: int(share * layers.stat().st_size)])
-    batches = len(plan_batches(find_sentences(corpus)))
+    batches = len(plan_batches(find_sentences(cached)))
     noted = {"batches": batches, "of": batches}
     (folder / "progress.json").write_text(json.dumps(noted))
-    assert _bytes(cache_layers(corpus, bilm).folder) == expected
+    assert _bytes(cache_layers(cached, bilm).folder) == expected
 
 
 def test_seeds_and_word_vectors_share_a_cache_and_other_sentences_do_not(tmp_path, bilm):
@@ -184,12 +195,12 @@ def test_seeds_and_word_vectors_share_a_cache_and_other_sentences_do_not(tmp_pat
     assert folders[0].parent == tmp_path / "prepared"
 
 
-def test_of_two_processes_one_waits_for_the_layers_of_the_other(corpus, bilm):
-    folder = cache_layers(corpus, bilm).folder
+def test_of_two_processes_one_waits_for_the_layers_of_the_other(cached, bilm):
+    folder = cache_layers(cached, bilm).folder
     (folder / "cache.json").rename(folder / "aside")
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         with locked(folder / "lock"):  # flock is of an open file, so a thread may stand for it
-            waiting = pool.submit(cache_layers, corpus, bilm)
+            waiting = pool.submit(cache_layers, cached, bilm)
             with pytest.raises(concurrent.futures.TimeoutError):
                 waiting.result(timeout=1.0)
             before = (folder / "layers.npy").stat().st_mtime_ns
@@ -234,47 +245,47 @@ def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, 
     assert re.search(r"3 x 6 numbers, take 0\.\d GB in .* \(0\.0 GB are free\)", told)
 
 
-def test_a_damaged_cache_is_named_with_the_remedy(corpus, bilm):
+def test_a_damaged_cache_is_named_with_the_remedy(cached, bilm):
     name = "dev.sentence.starts.npy"
-    folder = cache_layers(corpus, bilm).folder
+    folder = cache_layers(cached, bilm).folder
     (folder / name).write_bytes(b"no array")
     with pytest.raises(UserError, match="cannot be read.*delete .* computes it again"):
-        cache_layers(corpus, bilm).split("dev", ["sentence"])
+        cache_layers(cached, bilm).split("dev", ["sentence"])
 
 
-def test_places_without_layers_are_refused(corpus, bilm):
+def test_places_without_layers_are_refused(cached, bilm):
     place = 10**9
-    folder = cache_layers(corpus, bilm).folder
+    folder = cache_layers(cached, bilm).folder
     starts = np.load(folder / "dev.sentence.starts.npy")
     starts[0] = place
     np.save(folder / "dev.sentence.starts.npy", starts)
     with pytest.raises(UserError, match="dev.sentence.starts.npy names tokens that have no layers"):
-        corpus.with_layers(cache_layers(corpus, bilm)).split("dev")
+        cached.with_layers(cache_layers(cached, bilm)).split("dev")
 
 
 @pytest.mark.parametrize("content", ["[]", '{"files": {"layers.npy": []}}'])
-def test_a_cache_that_does_not_record_its_files_is_refused(corpus, bilm, content):
-    folder = cache_layers(corpus, bilm).folder
+def test_a_cache_that_does_not_record_its_files_is_refused(cached, bilm, content):
+    folder = cache_layers(cached, bilm).folder
     (folder / "cache.json").write_text(content)
     with pytest.raises(UserError, match="cache.json: .*delete .* computes it again"):
-        cache_layers(corpus, bilm)
+        cache_layers(cached, bilm)
 
 
-def test_a_note_of_the_progress_that_is_none_is_named(corpus, bilm):
+def test_a_note_of_the_progress_that_is_none_is_named(cached, bilm):
     batches = "three"
-    folder = cache_layers(corpus, bilm).folder
+    folder = cache_layers(cached, bilm).folder
     (folder / "cache.json").unlink()
     (folder / "progress.json").write_text(json.dumps({"batches": batches, "of": 3}))
     with pytest.raises(UserError, match="progress.json: batches must be a whole number; delete"):
-        cache_layers(corpus, bilm)
+        cache_layers(cached, bilm)
 
 
-def test_a_damaged_note_of_the_progress_begins_anew(corpus, bilm):
+def test_a_damaged_note_of_the_progress_begins_anew(cached, bilm):
     batches = 10**6
-    folder = cache_layers(corpus, bilm).folder
+    folder = cache_layers(cached, bilm).folder
     expected = _bytes(folder)
     (folder / "cache.json").unlink()
     np.lib.format.open_memmap(folder / "layers.npy", "r+")[:] = 0
-    noted = {"batches": batches, "of": len(plan_batches(find_sentences(corpus)))}
+    noted = {"batches": batches, "of": len(plan_batches(find_sentences(cached)))}
     (folder / "progress.json").write_text(json.dumps(noted))
-    assert _bytes(cache_layers(corpus, bilm).folder) == expected
+    assert _bytes(cache_layers(cached, bilm).folder) == expected

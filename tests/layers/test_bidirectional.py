@@ -58,15 +58,6 @@ def test_the_ways_to_merge(mode):
     np.testing.assert_allclose(actual, merged[mode], atol=1e-6)
 
 
-def test_both_directions_drop_other_words():
-    wrapper = _wrapped(BasicRNN(3, dropout=0.5), merge_mode=None)
-    masks = []
-    for layer in (wrapper.forward_layer, wrapper.backward_layer):
-        dropped = layer.input_dropout(tf.ones([1, 64]), training=True)
-        masks.append(dropped.numpy() != 0)
-    assert (masks[0] != masks[1]).any()
-
-
 def test_a_model_with_an_embedding_trains_and_returns_from_a_file(tmp_path):
     ids = np.array([[2, 3, 4], [5, 0, 0]])
     model = tf.keras.Sequential(

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import numpy as np
 import tensorflow as tf
@@ -24,6 +26,7 @@ print("two masks")
 """
 
 
+@pytest.mark.slow
 def test_each_replica_has_a_dropout_mask_of_its_own():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     assert done.stdout == "two masks\n", done.stderr[-2000:]

@@ -72,9 +72,7 @@ def test_for_a_gpu_xla_computes_one_block_without_a_loop(direction):
         assert_close(ours, expected, 1e-5)
 
 
-@pytest.mark.parametrize(
-    "direction, batch, length", [("forward", None, 1), ("backward", None, 4), ("diagonal", 1, None)]
-)
+@pytest.mark.parametrize("direction, batch, length", [("forward", None, 1), ("diagonal", 1, None)])
 def test_the_loops_keep_the_shapes_that_are_known(direction, batch, length):
     """A SavedModel traces the gradient for a length that may be known and an upstream that is not.
 

@@ -22,11 +22,6 @@ def test_a_direction_allows_the_pairs_of_the_paper(direction):
     np.testing.assert_array_equal(pairs, np.array(MATRICES[direction], bool))
 
 
-def test_positions_may_be_any_range():
-    pairs = positional_mask(tf.constant([4, 2]), tf.constant([3, 4, 5]), "backward")
-    np.testing.assert_array_equal(pairs, [[False, False, True], [True, True, True]])
-
-
 def test_masks_take_columns_and_selections_take_rows():
     mask, heads = np.array([[True, False, True]]), np.array([[False, True, True]])
     pairs = admissible_pairs(mask, "diagonal")

@@ -21,7 +21,6 @@ def model():
     tf.keras.utils.set_random_seed(1)
     ids = tf.keras.Input([None], dtype=tf.int32, name="ids")
     x = tf.keras.layers.Embedding(12, 8, mask_zero=True)(ids)
-    x = layers.BasicLSTM(6, dropout=0.2)(x)
     x = layers.DirectionalSelfAttention(6, dropout=0.2)(x)
     logits = tf.keras.layers.Dense(2, name="logits")(layers.Source2Token()(x))
     model = tf.keras.Model(ids, logits)

@@ -25,7 +25,8 @@ from tests.support.ops.attention_problems import (
 @contextlib.contextmanager
 def by_tokens():
     """Computes even the smallest batches by tokens, and fails if blocks are computed."""
-    blocks = mock.Mock(lean_forward=None, lean_backward=None)
+    shared = {"attend_with_gradient": blockwise.attend_with_gradient}
+    blocks = mock.Mock(lean_forward=None, lean_backward=None, **shared)
     with mock.patch.multiple(tokenwise, FEWEST_NUMBERS=0, blockwise=blocks):
         yield
 

@@ -114,8 +114,7 @@ def refuse_foreign(
 
     Args:
       path: a file or folder with code.
-      is_kind: a function of a file's mode, such as `stat.S_ISREG`.
-      kind: the name of that kind.
+      is_kind: a function of a file's mode, such as `stat.S_ISREG`; `kind` is its name.
       remedy: the end of the error message.
       trusted: a file whose code this process runs already. Its owner, and its group if it is the
         group of `path`, may write `path` if they may write `trusted`.

@@ -238,6 +238,7 @@ print(runtime.library().origin, result.numpy().tobytes().hex())
 """
 
 
+@pytest.mark.slow  # a process of its own
 @needs_native
 def test_without_a_compiler_and_a_cache_a_library_that_fits_runs(tmp_path, monkeypatch):
     """The library that was compiled for this processor is the shipped one here."""

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from disan_tf.training.row_steps import sums_of_rows
 
 from disan_tf.cli.check_config import check_config
 from disan_tf.ops.batch_share import mean_of_rows
@@ -19,7 +18,7 @@ from disan_tf.training.compilation import (
     padded_length,
 )
 from disan_tf.training.experiment import Trainer
-from disan_tf.training.optimizers import OPTIMIZERS, build_optimizer
+from disan_tf.training.optimizers import OPTIMIZERS, build_optimizer, sums_of_rows
 from disan_tf.training.steps import apply_gradients
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
@@ -73,10 +72,11 @@ def _drcn(folder):
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(_trees(""), id="disan"),
+        pytest.param(_trees("additive"), id="additive"),
         *(
             pytest.param(make, id=name, marks=pytest.mark.slow)
             for name, make in {
+                "disan": _trees(""),
                 "resan_in_turns": _resan(schedule="sep", policy_steps=1, period=1),
                 "resan_iterative": _resan("iterative"),
                 "dsa_of_pairs": _pairs("dsa_snli"),

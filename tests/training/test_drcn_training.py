@@ -80,6 +80,7 @@ def test_the_best_model_is_loaded_whole(corpus, unbroken):
     np.testing.assert_array_equal(fixed, unbroken.model.embedding.constant.trained)
 
 
+@pytest.mark.slow
 def test_the_words_of_a_sentence_attend_to_the_other_sentence(bundle):
     attention = disan_tf.load(bundle.directory).attend(("Dogs sing", "Cats sing in it"))
     axes = attention.plot("premise_cosine_1")[0]

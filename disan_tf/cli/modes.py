@@ -187,7 +187,10 @@ def attend(
     from disan_tf.serving.release.released import model_name
 
     bundle = load_serving(checkpoint)
-    add_page = lambda folder: write_page(folder, model_name(bundle))  # noqa: E731
+
+    def add_page(folder):
+        write_page(folder, model_name(bundle))
+
     options = input_format, add_page, text_column, input_encoding
     lines = attend_lines(bundle, input, output, *options)
     page = f"; open {Path(output) / NAME} in a browser" if lines else ""

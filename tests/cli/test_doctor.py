@@ -62,11 +62,6 @@ def test_the_cached_layers_of_a_biLM_are_compared_too(tmp_path):
     assert f"layers.npy changed since it was written; delete {layers.folder}" in verdict
 
 
-def test_without_a_folder_nothing_is_said_of_it(tmp_path):
-    assert "prepared in" not in diagnose(tmp_path)
-    assert _verdicts(tmp_path / "prepared") == ["  none"]
-
-
 @pytest.mark.parametrize("origin", ["shipped", "compiled"])
 def test_it_says_which_library_runs(origin, tmp_path, monkeypatch):
     library = runtime.Library(None, origin, Path("a.so"))

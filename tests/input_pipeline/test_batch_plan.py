@@ -6,6 +6,7 @@ import pytest
 from disan_tf.input_pipeline import (
     BatchPlan,
     batch_count,
+    draw_examples,
     evaluation_batches,
     padding_share,
     plan_batches,
@@ -170,4 +171,10 @@ def test_a_draw_of_examples_is_the_same_in_every_epoch_and_for_every_seed(batch_
 def test_a_small_draw_is_a_part_of_a_larger_one_from_all_places():
     small, large = (BatchPlan(PAIRS, SIZE, 1, 1, examples=n).rows for n in (100, 400))
     assert set(small.tolist()) <= set(large.tolist())
+    assert draw_examples(9, 3).tolist() == [2, 4, 5]  # NumPy draws 4 5 2 6 3 8 7 0 1
     assert np.histogram(small, bins=4, range=(0, 1000))[0].min() > 10
+
+
+def test_batches_do_not_come_sorted_by_length():
+    first = LENGTHS[_plan(window=1000)[:, 0]]
+    assert abs(np.corrcoef(first, np.arange(len(first)))[0, 1]) < 0.5

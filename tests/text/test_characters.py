@@ -10,6 +10,7 @@ from disan_tf.text.characters import (
     ascii_ids,
     byte_ids,
     real_length,
+    sentence_markers,
 )
 from tests.support.models.bilm import official_ids
 
@@ -68,3 +69,8 @@ def test_the_real_length_counts_markers_and_no_padding():
 def test_a_word_without_room_for_a_character_is_refused():
     with pytest.raises(UserError, match="2 characters"):
         byte_ids(tf.constant(["a"]), 2)
+
+
+def test_sentences_begin_and_end_with_words_of_one_marker():
+    begin, end = sentence_markers(50)
+    np.testing.assert_array_equal([begin, end], [official_ids(256), official_ids(257)])

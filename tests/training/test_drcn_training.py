@@ -7,7 +7,7 @@ from matplotlib import pyplot
 
 import disan_tf
 from disan_tf.common.errors import UserError
-from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.bundle import load_bundle, save_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.lines import look_up, tokenise
 from disan_tf.training.evaluation import evaluate
@@ -29,21 +29,18 @@ def corpus(tmp_path_factory):
     return make_feature_corpus(tmp_path_factory.mktemp("pairs") / "corpus", WORD_LENGTH)
 
 
-def _config(dtype="float32", **encoder):
-    config = tiny_config(name="drcn_snli", dtype=dtype, **STEPS)
-    config.encoder.update({"layers": 1, "functions": "Ca-Cs-M", **encoder})  # fewer operations
+def _config():
+    config = tiny_config(name="drcn_snli", **STEPS)
+    config.encoder.update({"layers": 1, "functions": "Ca-Cs-M"})  # fewer operations
     return config
-
-
-def _train(corpus, workdir, callbacks=(), **options):
-    return run_trainer(_config(**options), corpus, workdir, callbacks)
 
 
 @pytest.fixture(scope="module")
 def unbroken(corpus, tmp_path_factory):
-    return _train(corpus, tmp_path_factory.mktemp("unbroken"))
+    return run_trainer(_config(), corpus, tmp_path_factory.mktemp("unbroken"))
 
 
+@pytest.mark.slow
 def test_one_copy_of_the_words_is_trained(corpus, unbroken):
     embedding = unbroken.model.embedding
     trainable = embedding.learned.trainable_words
@@ -52,8 +49,12 @@ def test_one_copy_of_the_words_is_trained(corpus, unbroken):
 
 
 @pytest.fixture(scope="module")
-def bundle(unbroken):
-    return load_bundle(unbroken.workdir / "best")
+def bundle(corpus, tmp_path_factory):
+    """A model of random weights."""
+    folder = tmp_path_factory.mktemp("random")
+    trainer = Trainer(_config(), corpus, folder / "run")
+    save_bundle(folder / "best", trainer.model, trainer.config, corpus, {"step": 1})
+    return load_bundle(folder / "best")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,9 @@ def _inputs(bundle):
     return look_up(tokenise(records, text_to_ids, bundle.model.fields), text_to_ids)
 
 
-def test_the_best_model_is_loaded_whole(corpus, unbroken, bundle):
+@pytest.mark.slow
+def test_the_best_model_is_loaded_whole(corpus, unbroken):
+    bundle = load_bundle(unbroken.workdir / "best")
     report = evaluate(bundle, corpus, "dev")
     best = max(it["accuracy"] for it in records_of(unbroken, "dev"))
     assert report["accuracy"] == pytest.approx(best)
@@ -77,6 +80,7 @@ def test_the_best_model_is_loaded_whole(corpus, unbroken, bundle):
     np.testing.assert_array_equal(fixed, unbroken.model.embedding.constant.trained)
 
 
+@pytest.mark.slow
 def test_the_words_of_a_sentence_attend_to_the_other_sentence(bundle):
     attention = disan_tf.load(bundle.directory).attend(("Dogs sing", "Cats sing in it"))
     axes = attention.plot("premise_cosine_1")[0]

@@ -157,6 +157,7 @@ def test_training_stops_early_without_a_better_score(corpus, tmp_path):
     assert (summary["best_step"], summary["step"]) == (10, 30)
 
 
+@pytest.mark.slow
 def test_a_training_that_patience_ended_goes_on_with_more_of_it(corpus, tmp_path):
     train = partial(_config, learning_rate=0.0)  # of which no evaluation is better than the first
     short = run_trainer(train(patience=2), corpus, tmp_path / "short")

@@ -124,6 +124,7 @@ def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
         assert (record["head_fraction"] == 1.0) == (record["phase"] == "pretrain")
 
 
+@pytest.mark.slow
 def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus):
     bundle, split = load_bundle(unbroken.workdir / "best"), corpus.split("test")
     scores = evaluate(bundle, corpus, "test")

@@ -72,10 +72,11 @@ def _drcn(folder):
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(_trees(""), id="disan"),
+        pytest.param(_trees("additive"), id="additive"),
         *(
             pytest.param(make, id=name, marks=pytest.mark.slow)
             for name, make in {
+                "disan": _trees(""),
                 "resan_in_turns": _resan(schedule="sep", policy_steps=1, period=1),
                 "resan_iterative": _resan("iterative"),
                 "dsa_of_pairs": _pairs("dsa_snli"),

@@ -38,6 +38,7 @@ def test_greedy_is_what_the_model_does_by_itself():
     np.testing.assert_array_equal(outputs, model(*IDS))
 
 
+@pytest.mark.slow
 def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
     config, model = _model(selection="mean", samples=3)
     found, loss = final_evaluation_step(model, config.train, config.evaluate)(*IDS, LABELS)

@@ -29,13 +29,6 @@ def test_a_bar_has_the_steps_the_training_loss_the_dev_score_and_the_best(capsys
     assert "/100" in captured.err
 
 
-def test_a_best_score_that_is_not_there_is_not_named():
-    bar = make_bar()
-    bar.on_train_batch_end(0, {"loss": 1.0})
-    assert bar.describe_progress() == "train loss 1.0000"
-    bar.on_train_end()
-
-
 def test_a_bar_closes_before_it_has_begun():
     TrainingBar(100, "accuracy", lambda: (0, 0.0)).on_train_end()
 

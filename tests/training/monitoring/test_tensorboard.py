@@ -127,7 +127,7 @@ def test_training_scalars_are_means_over_the_steps_done(start, tmp_path):
 
 
 def test_speed_leaves_out_evaluations(start, tmp_path, monkeypatch):
-    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now, time=lambda: clock.now)
     monkeypatch.setattr(tensorboard, "time", clock)
     running = start()
     clock.now += 2.0

@@ -5,8 +5,7 @@ import pytest
 from ml_collections import ConfigDict
 
 from data_prep.corpora import sick
-from data_prep.transfer_tasks import SOURCES, read_tasks, read_vectors
-from disan_tf.common.errors import UserError
+from data_prep.transfer_tasks import read_tasks, read_vectors
 from tests.support.corpora.transfer import write_transfer_corpora
 from tests.support.errors import user_error
 
@@ -47,6 +46,8 @@ def test_the_whole_of_trec_is_trained_on_but_its_test_questions(data_dir):
     task = read(data_dir, "trec")
     assert [len(task.labels[split]) for split in ("train", "test")] == [72, 12]
     assert np.bincount(task.labels["train"]).tolist() == [12] * 6
+    assert list(task.inputs) == ["trec/train_5500.label", "trec/TREC_10.label"]
+    assert all(len(file["sha256"]) == 64 for file in task.inputs.values())
 
 
 def test_sst_2_trains_on_phrases_of_two_classes_and_is_scored_on_sentences(data_dir):
@@ -58,48 +59,35 @@ def test_sst_2_trains_on_phrases_of_two_classes_and_is_scored_on_sentences(data_
 
 
 def test_sick_has_judgments_for_one_task_and_scores_for_the_other(data_dir):
-    entailment, relatedness = (read(data_dir, f"sick_{name}") for name in SICK)
+    entailment, relatedness = read_tasks(data_dir, ["sick_entailment", "sick_relatedness"])
     assert entailment.texts == relatedness.texts
     assert entailment.texts["dev"][0] == ("The soup is hot", "The soup is n't hot")
     assert entailment.labels["test"].tolist() == [0, 1, 2] * 3
     assert relatedness.labels["test"].tolist() == [1.5, 3.2, 4.9] * 3
 
 
-SICK = ("entailment", "relatedness")
+def _shorten(text):
+    return text.partition("\n")[2]
 
 
-def test_a_result_can_tell_which_files_were_read(data_dir):
-    assert list(read(data_dir, "trec").inputs) == ["trec/train_5500.label", "trec/TREC_10.label"]
-    assert all(len(file["sha256"]) == 64 for file in read(data_dir, "cr").inputs.values())
-
-
-def refusal(data_dir, *names):
-    return user_error(read_tasks, data_dir, names)
-
-
-def test_an_unknown_task_is_refused(data_dir):
-    message = refusal(data_dir, "sst_3")
-    assert message.startswith("--tasks=sst_3 must be cr, mpqa") and "did you mean sst_2?" in message
-
-
-def test_a_missing_corpus_is_named(data_dir):
-    (data_dir / "polarity/mpqa.all").unlink()
-    assert "data_prep.download polarity" in refusal(data_dir, *SOURCES)
-
-
-def test_ten_folds_in_ten_folds_need_twelve_examples_of_a_class(data_dir):
-    path = data_dir / "polarity/custrev.all"
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
-    message = refusal(data_dir, "cr")
-    assert message.startswith("the training part of cr has 11 examples of negative")
-
-
-def test_an_unknown_judgment_is_refused_with_its_line(data_dir):
-    path = data_dir / sick.FILES["dev"]
-    path.write_text(path.read_text().replace("NEUTRAL", "UNSURE"))
-    assert "SICK_trial.txt, line 3: entailment_judgment 'UNSURE' is not CONTRADICTION" in refusal(
-        data_dir, "sick_entailment"
-    )
+@pytest.mark.parametrize(
+    "name, path, change, message",
+    [
+        ("sst_3", "polarity/mpqa.all", str, "--tasks=sst_3 must be cr, mpqa"),
+        ("mpqa", "polarity/mpqa.all", lambda text: "", "polarity/mpqa.all holds no sentence"),
+        ("cr", "polarity/custrev.all", _shorten, "the training part of cr has 11 examples of neg"),
+        (
+            "sick_entailment",
+            sick.FILES["dev"],
+            lambda text: text.replace("NEUTRAL", "UNSURE"),
+            "SICK_trial.txt, line 3: entailment_judgment 'UNSURE' is not CONTRADICTION",
+        ),
+    ],
+)
+def test_unknown_tasks_and_unfit_corpora_are_refused(data_dir, name, path, change, message):
+    (data_dir / path).write_text(change((data_dir / path).read_text()))
+    found = user_error(read_tasks, data_dir, [name])
+    assert message in found and ("did you mean sst_2?" in found) == (name == "sst_3")
 
 
 def vectors_of(data_dir, rows, *words, **changed):
@@ -124,5 +112,5 @@ def test_vectors_of_a_model_with_padded_vectors_are_padded(data_dir):
 
 
 def test_a_file_without_any_of_the_words_is_refused(data_dir):
-    with pytest.raises(UserError, match=r"own.2d.txt has no word of the tasks"):
-        vectors_of(data_dir, ["hot 1 2"], "rice")
+    message = user_error(vectors_of, data_dir, ["hot 1 2"], "rice")
+    assert "own.2d.txt has no word of the tasks" in message

@@ -35,7 +35,10 @@ def write_authors_corpus(data_dir):
 
 
 def read_authors_corpus(data_dir, **changed):
-    return snli.read(write_authors_corpus(data_dir), options(length_percentile=SHARE, **changed))
+    return snli.read(
+        write_authors_corpus(data_dir),
+        options(length_percentile=SHARE, split_words=True, **changed),
+    )
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
@@ -62,7 +65,7 @@ def prepared(tmp_path_factory):
     (data_dir / "glove.txt").write_text("".join(lines), encoding="utf-8")
     dim = len(next(iter(VECTORS.values())))
     chosen = {"vectors": "glove.txt", "embedding_dim": dim, "fixed_words": "all"}
-    chosen.update(empty_tokens=True, length_percentile=SHARE)
+    chosen.update(empty_tokens=True, split_words=True, length_percentile=SHARE)
     folder = prepare(options(**chosen), data_dir, data_dir / "prepared")
     arrays = {path.stem: np.load(path) for path in folder.glob("*.npy")}
     words = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]

@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def options(**changed):
-    values = {"corpus": "snli", "tokens": "parse", "split_words": True, "empty_tokens": False}
+    values = {"corpus": "snli", "tokens": "parse", "split_words": False, "empty_tokens": False}
     return make_options(**{**values, "length_percentile": 1.0, **changed})
 
 

@@ -18,7 +18,7 @@ from ml_collections import ConfigDict
 from data_prep import vocabulary as vocabularies
 from data_prep.corpora import READERS, Corpus, subsets
 from data_prep.corpora.sick import JUDGMENTS, read_judgments
-from data_prep.reuse import fingerprint
+from data_prep.prepare import fingerprint
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice
 from disan_tf.text import word_vectors

@@ -21,7 +21,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from data_prep.corpora.synthetic_mark import write_mark
+from data_prep.corpora.official_files import write_mark
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import write_atomically
 

@@ -1,4 +1,4 @@
-"""data_prep/prepare.py and reuse.py: the files of a prepared corpus, its reuse, failures."""
+"""data_prep/prepare.py: the files of a prepared corpus, its reuse, failures."""
 
 import os
 from types import SimpleNamespace

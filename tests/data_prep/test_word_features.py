@@ -7,8 +7,7 @@ import pytest
 import tensorflow as tf
 
 from data_prep import stems_and_lemmas, word_features
-from data_prep.prepare import prepare
-from data_prep.reuse import directory_name
+from data_prep.prepare import directory_name, prepare
 from disan_tf.common.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.text import TextToPairFeatures, WordForms

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep.corpora import snli
-from data_prep.corpora.nli_files import length_limit
-from data_prep.corpora.nli_rows import CLASSES
+from data_prep.corpora.nli_files import CLASSES, length_limit
 from data_prep.prepare import prepare
 from disan_tf.text.lookup import UNKNOWN_ID
 from tests.support.corpora.nli import options, write

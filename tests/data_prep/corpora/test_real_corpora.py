@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from data_prep.corpora import READERS, nli_files, sick
-from data_prep.corpora.overlap import overlap_warnings
+from data_prep.corpora.corpus import overlap_warnings
 from tests.support.corpora.raw import OPTIONS, write_raw
 from tests.support.corpora.readers import make_options, split_at_spaces
 

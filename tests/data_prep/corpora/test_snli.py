@@ -1,4 +1,4 @@
-"""data_prep/corpora/snli.py, nli_files.py, nli_rows.py: tokens, labels, dropped pairs, counts."""
+"""data_prep/corpora/snli.py and nli_files.py: tokens, labels, dropped pairs, counts."""
 
 import numpy as np
 import pytest

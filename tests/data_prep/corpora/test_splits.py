@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_prep.corpora import READERS, Corpus, Example
+from data_prep.corpora.corpus import overlap_warnings
 from data_prep.corpora.held_out import fold_numbers, held_out, hold_out_dev
-from data_prep.corpora.overlap import overlap_warnings
-from data_prep.corpora.synthetic_mark import is_synthetic
+from data_prep.corpora.official_files import is_synthetic
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs

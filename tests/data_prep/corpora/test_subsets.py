@@ -7,7 +7,7 @@ import pytest
 
 from data_prep import write_subset
 from data_prep.corpora import multinli, snli, subsets
-from data_prep.corpora.nli_rows import read_rows
+from data_prep.corpora.nli_files import read_rows
 from data_prep.prepare import prepare
 from disan_tf.input_pipeline.format import read_manifest
 from tests.support.corpora.nli import error_of, options, row, text_options, write

@@ -128,13 +128,6 @@ def test_there_is_a_test_part_if_it_has_a_file_a_share_or_a_fold(changed, has_te
     assert splits_of(options(**changed)) == ("train", "dev", "test")[: 2 + has_test]
 
 
-@pytest.mark.parametrize("name, separator", [("t.csv", ";"), ("t.csv", "\t"), ("t.tsv", ",")])
-def test_another_separator_than_the_names_is_seen_in_the_header(tmp_path, name, separator):
-    rows = [("id", "text", "label"), *((str(k), "Hot soup", "ab"[k % 2]) for k in range(4))]
-    (tmp_path / name).write_text("".join(separator.join(row) + "\n" for row in rows))
-    assert read(tmp_path, train=name).splits["train"][0].sentences == (("Hot", "soup"),)
-
-
 # Rows that are dropped, and labels that look missing
 
 BAD_ROWS = [(" ", "order"), ("", "order"), ("hot", ""), ("text", "label")]
@@ -144,6 +137,7 @@ def test_bad_rows_are_dropped_on_request_and_counted_by_reason(tmp_path):
     corpus = read(tmp_path, *ROWS[:4], *BAD_ROWS, *ROWS[4:], on_bad_rows="drop")
     dropped = {"without a text": 2, "without a label": 1, "repeating the header": 1}
     counts = corpus.counts["train"]
+    assert not {"drop_labels", "encoding"} & set(options())  # which older models lack
     assert counts["dropped"] == dropped and (counts["rows"], counts["kept"]) == (12, 6)
     names = {example.example_id for example in everything(corpus)}
     assert names == {f"train-{number}" for number in (1, 2, 3, 4, 9, 10, 11, 12)}
@@ -207,12 +201,6 @@ def test_counts_and_warnings_are_in_the_manifest(tmp_path):
     assert "warning: " in text and "has the label 'nan' (1 row, as in line 12)" in text
 
 
-def test_options_of_older_models_lack_the_new_keys(tmp_path):
-    write(tmp_path, *ROWS)
-    assert not {"drop_labels", "on_bad_rows", "encoding"} & set(options())
-    assert read(tmp_path).counts["train"]["dropped"] == {}
-
-
 # Files as people have them
 
 TABLE = "text,label\n" + "".join(f"{text},{label}\n" for text, label in ROWS)
@@ -224,6 +212,7 @@ FILES = {
     "array.json": json.dumps(OBJECTS),
     "excel.csv": "sep=;\r\n" + TABLE.replace(",", ";").replace("\n", "\r\n"),
     "europe.csv": TABLE.replace(",", ";"),
+    "commas.tsv": TABLE,
     "mac.csv": TABLE.replace("\n", "\r"),
     "unicode.txt": TABLE.replace(",", "\t").replace("\n", "\r\n"),
     "index.csv": INDEXED,

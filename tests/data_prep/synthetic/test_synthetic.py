@@ -10,7 +10,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from data_prep.corpora.nli_rows import CLASSES
+from data_prep.corpora.nli_files import CLASSES
 from data_prep.synthetic import pairs as pair_grammar
 from data_prep.synthetic import treebank as tree_grammar
 from data_prep.synthetic.pairs import Sentence, bracketed, leaves, relation

@@ -65,7 +65,7 @@ DRAWS = {"kill": _draw_kill, "write": _draw_write, "power": _draw_power}
 def break_command(case: Case, kind: str, commands: Sequence[str] = tuple(COMMANDS)) -> str:
     """Breaks a drawn command, or the first ones once each; says what is wrong afterwards."""
     commands = [name for name in commands if kind != "power" or name not in MAPPED]
-    weights = [COMMANDS[name][0] for name in commands]
+    weights = [COMMANDS[name].weight for name in commands]
     (name,) = case.draw.choices(commands, weights)
     name = commands[case.number] if case.number < len(commands) else name
     breaks, wrong = chain(case.world, kind, name, case.draw, 3 if kind == "kill" else 1)

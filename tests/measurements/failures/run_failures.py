@@ -109,14 +109,11 @@ def _tail(error: Exception) -> str:
     return f"{str(error)[:600]} ({Path(ours.filename).name}:{ours.lineno})"
 
 
-def try_case(place: World, kind: str, number: int, commands=tuple(COMMANDS)) -> tuple[str, str]:
+def try_case(place: World, kind: str, number: int, **options) -> tuple[str, str]:
     """Tries a case; returns what it has drawn, and the verdict."""
     case = Case(place, number, random.Random(f"{place.seed} {kind} {number}"))
-    chosen = KINDS[kind]
-    if kind in breaks.DRAWS:
-        run = functools.partial(chosen.run, commands=commands)
-        chosen = chosen._replace(run=run)
-    verdict = judge(chosen, case)
+    run = functools.partial(KINDS[kind].run, **options) if kind in breaks.DRAWS else KINDS[kind].run
+    verdict = judge(KINDS[kind]._replace(run=run), case)
     return case.told, verdict
 
 
@@ -166,7 +163,7 @@ def _work(options, folder: Path, originals: Path, pipe) -> None:
     sys.stdout = open(folder / "stdout", "w")  # noqa: SIM115
     while True:
         kind, number = pipe.recv()
-        pipe.send(try_case(place, kind, number, options.commands))
+        pipe.send(try_case(place, kind, number, commands=options.commands))
 
 
 def run(options, folder: Path) -> dict:

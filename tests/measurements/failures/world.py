@@ -5,61 +5,58 @@ import random
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from data_prep.synthetic.pairs import write_pairs
 from data_prep.synthetic.treebank import write_treebank
 from tests.measurements.failures.commands import ForkServer, Outcome, build_library
 from tests.support.corpora.elmo import write_bilm
 
-_STEPS = (
-    " --data_dir={data} --workdir={out} --config.train.steps=14 --config.train.evaluate_every=4"
-    " --config.train.checkpoint_every=3 --config.train.log_every=2"
-)
-_QUIET = f"{_STEPS} --nopictures"
-_TABLE = "--config=configs/own_table.py:additive,tiny --config.data.train=table.csv"
-COMMANDS = {  # name -> how often it is broken, in comparison to others, and its arguments
-    "disan": (4, "--config=configs/disan_sst.py:tiny" + _STEPS),
-    "tokens": (2, "--config=configs/disan_snli.py:tiny --config.train.batch_tokens=256" + _QUIET),
-    "float16": (
-        2,
-        "--config=configs/own_table.py:pairs,tiny --config.dtype=mixed_float16"
-        " --config.data.train=pairs.csv" + _STEPS,
-    ),
-    "resan": (
-        2,
-        "--config=configs/resan_snli.py:tiny --config.policy.pretrain_steps=4"
-        " --config.policy.policy_steps=3" + _QUIET,
-    ),
-    "scores": (
-        2,
-        "--config=configs/own_table.py:scores,tiny --config.data.train=scores.csv" + _STEPS,
-    ),
-    "dsa": (2, "--config=configs/dsa_sst.py:tiny" + _QUIET),
-    "drcn": (2, "--config=configs/drcn_snli.py:tiny" + _QUIET),
-    "elmo": (2, "--config=configs/elmo_disan_sst.py:tiny" + _QUIET),
-    "bilm": (2, "--config=configs/bilm.py:tiny --config.data.texts=texts" + _QUIET),
-    "series": (3, f"{_TABLE} --seeds=1,2" + _QUIET),
-    "prepare": (
-        1,
-        "--mode=prepare --config=configs/disan_sst.py:tiny --data_dir={data} --prepared_dir={out}",
-    ),
-    "table": (1, f"--mode=prepare {_TABLE} --data_dir={{data}} --prepared_dir={{out}}"),
-    "predict": (
-        1,
-        "--mode=predict --checkpoint={model} --input={data}/lines.txt --output={out}/answers.jsonl",
-    ),
-    "attend": (
-        1,
-        "--mode=attend --checkpoint={model} --input={data}/few.txt --output={out}/attention",
-    ),
-    "export": (1, "--mode=export --checkpoint={model} --output={out}"),
-    "evaluate": (
-        1,
-        "--mode=evaluate --checkpoint={model} --data_dir={data} --prepared_dir={out}/prepared"
-        " --output={out}/evaluation",
-    ),
-    "report": (1, "--mode=report --workdir={model} --output={out}"),
-}
+_PLACES = "--data_dir={data} --workdir={out}"
+_STEPS = "steps=14 evaluate_every=4 checkpoint_every=3 log_every=2"
+# A line has a name, how often the command is broken in comparison to others, and its arguments;
+# `train` stands for the flags of a short training of a config.
+_COMMANDS = """
+disan    4 train disan_sst:tiny
+tokens   2 train disan_snli:tiny train.batch_tokens=256 --nopictures
+float16  2 train own_table:pairs,tiny dtype=mixed_float16 data.train=pairs.csv
+resan    2 train resan_snli:tiny policy.pretrain_steps=4 policy.policy_steps=3 --nopictures
+scores   2 train own_table:scores,tiny data.train=scores.csv
+dsa      2 train dsa_sst:tiny --nopictures
+drcn     2 train drcn_snli:tiny --nopictures
+elmo     2 train elmo_disan_sst:tiny --nopictures
+bilm     2 train bilm:tiny data.texts=texts --nopictures
+series   3 train own_table:additive,tiny data.train=table.csv --seeds=1,2 --nopictures
+prepare  1 --mode=prepare --config=disan_sst:tiny --data_dir={data} --prepared_dir={out}
+table    1 --mode=prepare --config=own_table:additive,tiny --config.data.train=table.csv \
+           --data_dir={data} --prepared_dir={out}
+predict  1 --mode=predict --checkpoint={model} --input={data}/lines.txt --output={out}/answers.jsonl
+attend   1 --mode=attend --checkpoint={model} --input={data}/few.txt --output={out}/attention
+export   1 --mode=export --checkpoint={model} --output={out}
+evaluate 1 --mode=evaluate --checkpoint={model} --data_dir={data} --prepared_dir={out}/prepared \
+           --output={out}/evaluation
+report   1 --mode=report --workdir={model} --output={out}
+"""
+
+
+class Command(NamedTuple):
+    """How often a command is broken, and its flags, in which folders have names in braces."""
+
+    weight: int
+    flags: list
+
+
+def _command(weight: str, *words: str) -> Command:
+    flags = list(words)
+    if words[0] == "train":
+        changed = [word if word[0] == "-" else f"--config.{word}" for word in words[2:]]
+        steps = [f"--config.train.{step}" for step in _STEPS.split()]
+        flags = [f"--config={words[1]}", *_PLACES.split(), *steps, *changed]
+    return Command(int(weight), flags)
+
+
+_LINES = map(str.split, _COMMANDS.strip().splitlines())
+COMMANDS = {name: _command(*words) for name, *words in _LINES}
 TABLES = {  # file -> its header and its rows
     "table.csv": ("text,label", "the film {} is {}.,{}"),
     "pairs.csv": ("text,second_text,label", "the film {},it is {},{}"),
@@ -93,7 +90,7 @@ class World:
     def run(self, name: str, out: Path, data=None, server: int = 0, more=(), **how) -> Outcome:
         """Runs one of `COMMANDS`; `how` has options of a `Request`."""
         places = {"data": data or self.data, "model": self.model, "out": out}
-        flags = [flag.format(**places) for flag in COMMANDS[name][1].split()]
+        flags = [flag.format(**places) for flag in COMMANDS[name].flags]
         return self.servers[server].run("run.py", *flags, *more, folder=str(out), **how)
 
     def keep(self, key, make):

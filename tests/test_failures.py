@@ -25,7 +25,7 @@ from tests.measurements.failures.targets import Damaged, Target, raw_targets, re
 from tests.measurements.failures.world import Case, World
 from tests.support.models.bundles import make_bundle
 
-CASES = 80
+CASES = 60
 LINES = "the film is good .\n\nokra\n"
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
@@ -52,7 +52,7 @@ def server(place):
 @pytest.mark.parametrize("name", ["prepare", pytest.param("predict", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["kill", "write", "power"])
 def test_a_command_that_is_broken_and_run_again_gives_what_it_gives_unbroken(place, kind, name):
-    found, wrong = breaks.chain(place, kind, name, random.Random(1), most=2)
+    found, wrong = breaks.chain(place, kind, name, random.Random(1), most=1 + (kind == "kill"))
     assert not wrong and found
 
 
@@ -141,7 +141,7 @@ def test_memory_that_a_call_keeps_is_seen(monkeypatch):
 
 def test_damaged_corpora_inputs_and_results_are_read_right_or_refused_in_a_sentence(tmp_path):
     place = World(tmp_path / "out", tmp_path, tmp_path, seed=5)
-    targets = raw_targets(tmp_path) + result_targets(tmp_path)
+    targets = raw_targets(tmp_path) + result_targets(tmp_path)[1:2]  # whose tables take a second
     place.keep("mutations", lambda: Damaged(tmp_path, targets))
     verdicts = [try_case(place, "mutations", number) for number in range(CASES)]
     assert [it for it in verdicts if it[1] not in ("right", "refused")] == []

@@ -29,18 +29,8 @@ SIZES = {"train": 3500, "dev": 400, "test": 800}
 
 DETERMINERS = ("the", "this", "its")
 NOUNS = (
-    "film",
-    "plot",
-    "cast",
-    "score",
-    "script",
-    "story",
-    "acting",
-    "ending",
-    "music",
-    "dialogue",
-    "romance",
-    "hero",
+    *("film", "plot", "cast", "score", "script", "story"),
+    *("acting", "ending", "music", "dialogue", "romance", "hero"),
 )
 COPULAS = ("is", "was", "seems", "feels", "looks")
 ADJECTIVES = {

@@ -30,21 +30,11 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb"))
 BLOCKS = [(page, block) for page in PAGES for block in blocks_of(text_of(page))]
 RUN = [(page, block) for page, block in BLOCKS if not block.reason and block.language != "math"]
-QUICK = (
-    "keras_layers",
-    "threads_and_processes",
-)  # of the pages that a test runs, those of a few seconds
+QUICK = ("keras_layers",)  # of the pages that run, those of a few seconds
 NEEDS_A_MODEL = ("export", "predict", "tensorboard")  # which begin with the model of train.md
 PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
-OTHERS = {
-    "pip",
-    "make",
-    "source",
-    "docker",
-    "curl",
-    "jupyter",
-    "gunicorn",
-}  # in marked blocks alone
+# In marked blocks alone.
+OTHERS = {"pip", "make", "source", "docker", "curl", "jupyter", "gunicorn"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z_0-9]*=")  # before a program
 INLINE_FLAG = re.compile(r"`[^`\n]*?(?<![\w-])--(?:no)?([a-z][\w.]*)[^`\n]*`")
 # TensorBoard, gunicorn, Slurm, TensorFlow Serving

@@ -51,6 +51,7 @@ BAD = [  # path; a part of its last line, "" = all of it; what replaces the part
     (JSON, "", '{"gold_label": "neutral", "pair', "not "),
     (JSON, "", '["neutral"]', "not "),
     (JSON, '"-"', '"maybe"', "gold_label 'maybe' is not contradiction, neutral, entailment or -"),
+    (JSON, '"-"', '""', "gold_label '' is not contradiction, neutral, entailment or -"),
     (JSON, '"-"', "null", "gold_label is not a string (null)"),
     (JSON, '"pair-7"', "3", "pairID is not a string (3)"),
     (TEXT, '"Soup is hot."', "{}", "sentence2 is not a string ({})"),

@@ -44,15 +44,7 @@ ARGUMENTS += [np.array(TEXTS[:3]), {"film": 1}, (it for it in TEXTS[:2]), ["\ud8
 BATCH_SIZES = (1, 3, 10**9, 0, -1, -(2**63), 2**70, 2.5, 1e308, math.nan, None, "3", [2], True)
 WORDS = ["film", "good", "\0", "é" * 50, "x" * 5000, "😀", "\u2028", "(", "-LRB-<pad>", "\\", " "]
 STATUSES = (200, 200, 200, 206, 206, 204, 301, 302, 304, 307, 400, 403, 404, 416, 429, 500, 503)
-RANGES = (
-    "bytes 0-9/10",
-    "bytes */7",
-    "bytes 5-1/3",
-    "items 0-1/2",
-    "bytes 0-9/*",
-    "",
-    "x" * 70_000,
-)
+RANGES = ("bytes 0-9/10", "bytes */7", "bytes 5-1/3", "items 0-1/2", "bytes 0-9/*", "", "x" * 70000)
 PLACES = ("/mirror/small.zip", "ftp://127.0.0.1/x", "file:///etc/passwd", "//", "http://[", "\x7f")
 
 

@@ -2,25 +2,27 @@
 
 import contextlib
 import gc
+import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Optional
 
-from data_prep import bilm_files
+from data_prep import bilm_files, stems_and_lemmas
 from data_prep.corpora import READERS, Corpus, subsets
-from data_prep.corpora.overlap import overlap_warnings
+from data_prep.corpora.corpus import overlap_warnings
 from data_prep.manifest import describe
-from data_prep.reuse import directory_name, fingerprint, is_current, state
 from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, sync_and_rename, write_json
+from disan_tf.common.files import scratch_folder, sha256, sync_and_rename, write_json
 from disan_tf.common.progress import Stages, stages
-from disan_tf.input_pipeline.format import MANIFEST, Keys
+from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, has_format, read_manifest
 from disan_tf.input_pipeline.recorded_files import record_files
 from disan_tf.text import word_vectors
-from disan_tf.text.tokenizer import lowercase
+from disan_tf.text.tokenizer import VERSIONS, lowercase
 
 
 def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
@@ -152,3 +154,55 @@ def _read_corpus(options, data_dir: Path) -> Corpus:
             )
     corpus.warnings += overlap_warnings(corpus)
     return corpus
+
+
+def directory_name(options) -> str:
+    """Returns `<corpus>-<digest>`, with a digest over the options and all rules' versions."""
+    content = {
+        "format": FORMAT,
+        "options": options.to_dict(),
+        "tokenizer_version": VERSIONS[options.tokenizer],
+    }
+    if options.get("word_features"):
+        content["stems_and_lemmas"] = stems_and_lemmas.versions()
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return f"{options.corpus}-{digest[:12]}"
+
+
+def is_current(target: Path, data_dir: Path, options) -> bool:
+    """Returns whether `target` is prepared from the current files in the current format.
+
+    Raises:
+      UserError: the raw corpus is missing, or the manifest of `target` is damaged.
+    """
+    if not (target / MANIFEST).is_file():
+        return False
+    if not has_format(target):
+        return False
+    inputs = read_manifest(target)[Keys.INPUTS]
+    recorded = {(data_dir / name).resolve(): content for name, content in inputs.items()}
+    files = READERS[options.corpus].files(data_dir, options)
+    if not {path.resolve() for path in files} <= recorded.keys():
+        return False
+    return all(_is_unchanged(path, content) for path, content in recorded.items())
+
+
+def fingerprint(path: Path) -> dict:
+    """Returns a file's record for the manifest: "sha256", "bytes" and "mtime_ns"."""
+    stat = path.stat()
+    return {"sha256": sha256(path), "bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+
+
+def state(path: Path) -> Optional[tuple[int, ...]]:
+    """Returns a state that changes when a file is written or replaced; None without a file."""
+    if not path.is_file():
+        return None
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _is_unchanged(path: Path, recorded: dict) -> bool:
+    """Compares size and time, which is fast, and the digest only when the time differs."""
+    if not path.is_file() or path.stat().st_size != recorded["bytes"]:
+        return False
+    return path.stat().st_mtime_ns == recorded["mtime_ns"] or sha256(path) == recorded["sha256"]

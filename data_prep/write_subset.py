@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Optional
 
 from data_prep.corpora import multinli, snli, subsets
-from data_prep.corpora.nli_rows import NO_LABEL, read_rows
+from data_prep.corpora.nli_files import NO_LABEL, read_rows
 from data_prep.corpora.official_files import restore
 from disan_tf.common.errors import UserError, exit_status
 

@@ -19,8 +19,7 @@ def machine(tmp_path):
     They tell their version and make no environment, so that the script ends with its choice.
     """
     (tmp_path / "bin").mkdir()
-    for needed in ("find",):
-        (tmp_path / "bin" / needed).symlink_to(shutil.which(needed))
+    (tmp_path / "bin" / "find").symlink_to(shutil.which("find"))
 
     def run(interpreters, folder="env", **variables):
         for name, version in interpreters.items():
@@ -40,28 +39,22 @@ def machine(tmp_path):
 
 
 NEWER = "TensorFlow 2.21 (results were recorded with 2.15: make demo PYTHON=python3.11), in "
+OLDER = "TensorFlow 2.15, in "
+BOTH = {"TENSORFLOW": "2.15"}, {"TENSORFLOW": "2.21"}
 
 
 @pytest.mark.parametrize(
     "interpreters, variables, choice",
     [
-        ({"python3": "3.11"}, {}, "Python 3.11: TensorFlow 2.15, in "),
+        ({"python3": "3.11"}, {}, f"Python 3.11: {OLDER}"),
         ({"python3": "3.13"}, {}, f"Python 3.13: {NEWER}"),
         ({"python3": "3.13", "python3.11": "3.11"}, {}, f"Python 3.13: {NEWER}"),
         ({"python3": "3.8", "python3.12": "3.12"}, {}, f"Python 3.12: {NEWER}"),
-        ({"python3": "3.14", "python3.10": "3.10"}, {}, "Python 3.10: TensorFlow 2.15, in "),
-        ({"python": "3.9"}, {}, "Python 3.9: TensorFlow 2.15, in "),
-        ({"python3": "3.11"}, {"TENSORFLOW": "2.21"}, f"Python 3.11: {NEWER}"),
-        (
-            {"python3": "3.13", "python3.9": "3.9"},
-            {"TENSORFLOW": "2.15"},
-            "Python 3.9: TensorFlow 2.15, in ",
-        ),
-        (
-            {"python3": "3.13", "own": "3.10"},
-            {"PYTHON": "own"},
-            "Python 3.10: TensorFlow 2.15, in ",
-        ),
+        ({"python3": "3.14", "python3.10": "3.10"}, {}, f"Python 3.10: {OLDER}"),
+        ({"python": "3.9"}, {}, f"Python 3.9: {OLDER}"),
+        ({"python3": "3.11"}, BOTH[1], f"Python 3.11: {NEWER}"),
+        ({"python3": "3.13", "python3.9": "3.9"}, BOTH[0], f"Python 3.9: {OLDER}"),
+        ({"python3": "3.13", "own": "3.10"}, {"PYTHON": "own"}, f"Python 3.10: {OLDER}"),
     ],
 )
 def test_the_first_interpreter_with_a_lock_is_taken(interpreters, variables, choice, machine):
@@ -76,11 +69,7 @@ def test_the_first_interpreter_with_a_lock_is_taken(interpreters, variables, cho
         ({}, {}, "disan_tf needs Python 3.9, 3.10, 3.11, 3.12 or 3.13. Install one of these"),
         ({"python3": "3.14"}, {}, "or 3.13; python3 is Python 3.14. Install one"),
         ({"python3": "3.13"}, {"PYTHON": "python9"}, "PYTHON=python9 is no Python interpreter"),
-        (
-            {"python3": "3.13"},
-            {"TENSORFLOW": "2.15"},
-            "with TensorFlow 2.15 needs Python 3.9, 3.10 or 3.11; python3 is Python 3.13",
-        ),
+        ({"python3": "3.13"}, BOTH[0], "needs Python 3.9, 3.10 or 3.11; python3 is Python 3.13"),
         ({"python3": "3.11"}, {"TENSORFLOW": "2.19"}, "TENSORFLOW=2.19 must be 2.15 or 2.21."),
     ],
 )
@@ -108,11 +97,8 @@ def test_an_environment_is_made_again_only_where_it_is_outdated(machine, tmp_pat
     assert machine(here).stdout.startswith("Python 3.13: TensorFlow 2.21")
 
 
-LOCKS = [
-    ("3.9", "requirements.txt"),
-    ("3.11", "requirements.txt"),
-    ("3.13", "requirements-2.21.txt"),
-]
+NEWEST = "requirements-2.21.txt"
+LOCKS = [("3.9", "requirements.txt"), ("3.11", "requirements.txt"), ("3.13", NEWEST)]
 
 
 @pytest.mark.slow

@@ -1,8 +1,10 @@
-"""The locks with digests, and .ci/audit, which compares them with advisories."""
+"""The locks with digests, .ci/audit, which compares them with advisories, and .ci/sbom.py."""
 
+import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,23 @@ def test_a_lock_has_packages_with_digests_and_nothing_else(lock):
     text = (ROOT / lock).read_text(encoding="utf-8")
     entries = re.split(r"\n(?! )", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip())
     assert not [entry for entry in entries if not ENTRY.fullmatch(entry)]  # so no index or address
+
+
+@pytest.mark.parametrize("lock", LOCKS.values())
+def test_the_sbom_of_a_wheel_lists_every_locked_package_with_its_digests(lock, tmp_path):
+    script = [sys.executable, ROOT / ".ci/sbom.py", ROOT / lock, "1.2.3", tmp_path / "sbom.json"]
+    subprocess.run(script, check=True)
+    document = json.loads((tmp_path / "sbom.json").read_text())
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
+    assert document["metadata"]["component"]["version"] == "1.2.3"
+    parts = document["components"]
+    locked = (ROOT / lock).read_text(encoding="utf-8")
+    assert {(part["name"], part["version"]) for part in parts} == _pins(locked)
+    assert len({part["bom-ref"] for part in parts}) == len(parts) > 50
+    assert all(part["purl"] == f"pkg:pypi/{part['name']}@{part['version']}" for part in parts)
+    digests = [it["content"] for part in parts for it in part["externalReferences"][0]["hashes"]]
+    assert digests == re.findall("sha256:([0-9a-f]{64})", locked)
+    assert ".ci/sbom.py" in (ROOT / ".ci/wheel").read_text(encoding="utf-8")
 
 
 FOUND = "Found 1 known vulnerability in 1 package\nName  Version ID\npillow 1.0 CVE-1"

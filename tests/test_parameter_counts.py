@@ -10,201 +10,115 @@ from disan_tf.layers import DirectionalSelfAttention, Source2Token, Token2Token
 from disan_tf.models.factory import build_model, count_parameters
 from tests.support.runs.training import config_names, load_config, variants
 
-GLOVE_100D = (100 - 300) * 600  # narrower inputs of both DiSA blocks
-# config -> variant -> parameters. The reference notes have those of SNLI, of SICK's default, and
-# 1,806,000 for the authors' SST model.
-NLI = {
-    "": 2_345_403,
-    "additive": 451_803,
-    "source2token": 541_803,
-    "multi_head": 1_982_403,
-    "bi_lstm": 2_884_803,
-    "without_directions": 2_345_403,
-    "glove_100d": 2_345_403 + GLOVE_100D,
-    "official": 2_345_403,
-    "tiny": 6_947,
-}
-TWO_CLASSES = {
-    "": 1_805_102,
-    "additive": 181_502,
-    "source2token": 271_502,
-    "multi_head": 1_442_102,
-    "bi_lstm": 2_344_502,
-    "without_directions": 1_805_102,
-    "glove_100d": 1_805_102 + GLOVE_100D,
-    "tiny": 5_394,
-}
-ELMO = 2 * (1024 - 300) * 300 + 4  # wider inputs of both DiSA blocks, and the scalar mix
-BY_CONFIG = {
-    "disan_snli": {
-        **NLI,
-        "elmo": 2_345_403 + ELMO,
-        "glove_100d_padded": 2_345_403,
-        "additive,glove_100d_padded": 451_803,
-        "source2token,glove_100d_padded": 541_803,
-    },
-    "disan_multinli": NLI,
-    "disan_cr": TWO_CLASSES,
-    "disan_mpqa": TWO_CLASSES,
-    "disan_subj": TWO_CLASSES,
-    "disan_sst": {
-        "": 1_806_005,
-        "additive": 182_405,
-        "source2token": 272_405,
-        "multi_head": 1_443_005,
-        "bi_lstm": 2_345_405,
-        "without_directions": 1_806_005,
-        "glove_100d": 1_806_005 + GLOVE_100D,
-        "glove_100d_padded": 1_806_005,
-        "official": 1_806_000,
-        "binary": 1_805_102,
-        "sentence": 1_806_005,
-        "tiny": 5_445,
-    },
-    "disan_sick": {
-        "": 1_986_005,
-        "additive": 272_405,
-        "source2token": 362_405,
-        "multi_head": 1_623_005,
-        "bi_lstm": 2_525_405,
-        "without_directions": 1_986_005,
-        "glove_100d": 1_986_005 + GLOVE_100D,
-        "official": 1_986_005,
-        "elmo": 1_986_005 + ELMO,
-        "tiny": 5_957,
-    },
-    "disan_trec": {
-        "": 1_806_306,
-        "additive": 182_706,
-        "source2token": 272_706,
-        "multi_head": 1_443_306,
-        "bi_lstm": 2_345_706,
-        "without_directions": 1_806_306,
-        "glove_100d": 1_806_306 + GLOVE_100D,
-        "fine": 1_819_550,
-        "elmo": 1_806_306 + ELMO,
-        "tiny": 5_462,
-    },
-    "demo": {"": 83_010},
-}
-# As for TREC with vectors of 100 dimensions, with five classes in place of six.
-BY_CONFIG["own_table"] = {
-    "": 1_806_005 + GLOVE_100D,
-    "additive": 182_405 - 200 * 600,
-    "source2token": 272_405 - 220_400,
-    "multi_head": 1_443_005 - 360_000,
-    "bi_lstm": 2_345_405 - 200 * 2400,
-    "without_directions": 1_806_005 + GLOVE_100D,
-    "glove_100d": 1_806_005 + GLOVE_100D,
-    "pairs": 2_345_403 + GLOVE_100D + 2 * 301,
-    "scores": 1_986_005 + GLOVE_100D,
-    "tiny": 5_445,
-}
-# ReSAN: the paper's tables round these, and the reference notes have 3,067,205 and 2,527,207.
-BY_CONFIG["resan_snli"] = {
-    "": 3_067_205,
-    "without_unselected": 3_067_205,
-    "without_dependency_restricted": 2_796_604,
-    "without_hard_attention": 2_526_003,
-    "without_soft_attention": 993_004,
-    "without_attention": 541_803,
-    "iterative": 3_970_807,
-    "paper_reward": 3_067_205,
-    "bi_lstm": 2_884_803,
-    "bi_gru": 2_524_203,
-    "multi_window_cnn": 1_441_803,
-    "hierarchical_cnn": 3_424_203,
-    "multi_head": 1_982_403,
-    "disan": 2_345_403,
-    "official": 3_067_205,
-    "glove_100d": 3_067_205 + 4 * GLOVE_100D,
-    "tiny": 9_093,
-}
-BY_CONFIG["resan_sick"] = {
-    "": 2_527_207,
-    "without_unselected": 2_527_207,
-    "without_dependency_restricted": 2_256_606,
-    "without_hard_attention": 1_986_005,
-    "without_soft_attention": 633_006,
-    "without_attention": 362_405,
-    "iterative": 3_430_809,
-    "paper_reward": 2_527_207,
-    "bi_lstm": 2_525_405,
-    "bi_gru": 2_164_805,
-    "multi_window_cnn": 1_082_405,
-    "hierarchical_cnn": 3_244_805,
-    "multi_head": 1_623_005,
-    "disan": 1_986_005,
-    "official": 2_527_207,
-    "glove_100d": 2_527_207 + 4 * GLOVE_100D,
-    "tiny": 7_559,
-}
-# DSA: the paper's 2.1m, 7.0m and 2.4m are those of `paper_count`.
-BY_CONFIG["dsa_snli"] = {
-    "": 1_808_553,
-    "single": 1_808_553,
-    "multiple": 6_733_581,
-    "self_attention": 2_169_753,
-    "paper_count": 2_078_553,
-    "multiple,paper_count": 7_003_581,
-    "self_attention,paper_count": 2_439_753,
-    "glove_100d": 1_808_553 + GLOVE_100D,
-    "tiny": 8_547,
-}
-BY_CONFIG["dsa_sst"] = {
-    "": 1_174_655,
-    "single": 1_174_655,
-    "multiple": 2_770_127,
-    "self_attention": 1_535_855,
-    "paper_count": 1_444_655,
-    "multiple,paper_count": 3_040_127,
-    "self_attention,paper_count": 1_805_855,
-    "bi_lstm": 1_625_405,
-    "bi_lstm_self_attention": 1_986_605,
-    "cnn_non_static": 452_705,
-    "binary": 1_173_752,
-    "glove_100d": 1_174_655 + GLOVE_100D,
-    "tiny": 7_413,
-}
-# DRCN: 9,165 features of a pair, 1,000 units twice and 3 classes make 10,174,003 of each.
-BY_CONFIG["drcn_snli"] = {
-    "": 11_338_915,
-    "B-Ca-Cs-D-M": 12_691_017,
-    "B-Ca-Cs-D": 12_440_717,
-    "B-Ca-Cs-M": 12_440_717,
-    "B-Ca-D-M": 12_491_017,
-    "B-Cs-D-M": 12_390_717,
-    "Ca-Cs-D-M": 12_441_015,
-    "Cs": 11_338_915,
-    "own_parameters": 13_102_520,
-    "over_functions": 11_840_717,
-    "bi_lstm": 20_314_115,
-    "bottleneck": 4_616_948,
-    "hypothesis_only": 11_338_915,
-    "glove_100d": 8_858_915,
-    "tiny": 10_473,
-}
-# ELMo-fed DiSAN: two blocks of 4,166,100 (1,024 numbers in, 900 units), source2token on 1,800 of
-# 6,483,600, a head of 1,625,405, and the 4 of the scalar mix. The biLM has 93,600,848.
-BY_CONFIG["elmo_disan_sst"] = {
-    "": 16_441_209,
-    "glove": 1_806_005,
-    "random": 1_806_005,
-    "small_bilm": 1_779_609,
-    "both": 1_959_609,
-    "dropout_rate": 16_441_209,
-    "cut_phrases": 16_441_209,
-    "trainable_bilm": 16_441_209 + 8_403_684,  # a biLM that is smaller than the official one
-    "glove_100d": 16_441_209,
-    "tiny": 37_705,
-}
-# With a softmax over 16 words of 512 numbers.
-BY_CONFIG["bilm"] = {"": 93_600_848 + 8_208, "small": 1_856_864, "tiny": 7_436}
-COUNTS = {
-    (config, variant): count
-    for config, counts in BY_CONFIG.items()
-    for variant, count in counts.items()
-}
+# A line has a variant and its parameters in each of the configs above it, "-" = it has none. The
+# reference notes have those of SNLI, of SICK's default, and 1,806,000 for the authors' SST model.
+# ReSAN's paper rounds its numbers. DSA's 2.1m, 7.0m and 2.4m are those of `paper_count`. DRCN:
+# 9,165 features of a pair, 1,000 units twice and 3 classes make 10,174,003 of each. ELMo-DiSAN:
+# two blocks of 4,166,100 (1,024 numbers in, 900 units), source2token on 1,800 of 6,483,600, a head
+# of 1,625,405, and the 4 of the scalar mix; the biLM has 93,600,848, and a softmax over 16 words.
+TABLES = """
+config                         disan_snli disan_multinli disan_cr disan_mpqa disan_subj
+default                           2345403        2345403  1805102    1805102    1805102
+additive                           451803         451803   181502     181502     181502
+source2token                       541803         541803   271502     271502     271502
+multi_head                        1982403        1982403  1442102    1442102    1442102
+bi_lstm                           2884803        2884803  2344502    2344502    2344502
+without_directions                2345403        2345403  1805102    1805102    1805102
+glove_100d                        2225403        2225403  1685102    1685102    1685102
+official                          2345403        2345403        -          -          -
+tiny                                 6947           6947     5394       5394       5394
+elmo                              2779807              -        -          -          -
+glove_100d_padded                 2345403              -        -          -          -
+additive,glove_100d_padded         451803              -        -          -          -
+source2token,glove_100d_padded     541803              -        -          -          -
+
+config             disan_sst disan_sick disan_trec own_table     demo
+default              1806005    1986005    1806306   1686005    83010
+additive              182405     272405     182706     62405        -
+source2token          272405     362405     272706     52005        -
+multi_head           1443005    1623005    1443306   1083005        -
+bi_lstm              2345405    2525405    2345706   1865405        -
+without_directions   1806005    1986005    1806306   1686005        -
+glove_100d           1686005    1866005    1686306   1686005        -
+official             1806000    1986005          -         -        -
+tiny                    5445       5957       5462      5445        -
+elmo                       -    2420409    2240710         -        -
+glove_100d_padded    1806005          -          -         -        -
+binary               1805102          -          -         -        -
+sentence             1806005          -          -         -        -
+fine                       -          -    1819550         -        -
+pairs                      -          -          -   2226005        -
+scores                     -          -          -   1866005        -
+
+config                        resan_snli resan_sick dsa_snli  dsa_sst
+default                          3067205    2527207  1808553  1174655
+without_unselected               3067205    2527207        -        -
+without_dependency_restricted    2796604    2256606        -        -
+without_hard_attention           2526003    1986005        -        -
+without_soft_attention            993004     633006        -        -
+without_attention                 541803     362405        -        -
+iterative                        3970807    3430809        -        -
+paper_reward                     3067205    2527207        -        -
+bi_lstm                          2884803    2525405        -  1625405
+bi_gru                           2524203    2164805        -        -
+multi_window_cnn                 1441803    1082405        -        -
+hierarchical_cnn                 3424203    3244805        -        -
+multi_head                       1982403    1623005        -        -
+disan                            2345403    1986005        -        -
+official                         3067205    2527207        -        -
+glove_100d                       2587205    2047207  1688553  1054655
+tiny                                9093       7559     8547     7413
+single                                 -          -  1808553  1174655
+multiple                               -          -  6733581  2770127
+self_attention                         -          -  2169753  1535855
+paper_count                            -          -  2078553  1444655
+multiple,paper_count                   -          -  7003581  3040127
+self_attention,paper_count             -          -  2439753  1805855
+bi_lstm_self_attention                 -          -        -  1986605
+cnn_non_static                         -          -        -   452705
+binary                                 -          -        -  1173752
+
+config          drcn_snli elmo_disan_sst     bilm
+default          11338915       16441209 93609056
+B-Ca-Cs-D-M      12691017              -        -
+B-Ca-Cs-D        12440717              -        -
+B-Ca-Cs-M        12440717              -        -
+B-Ca-D-M         12491017              -        -
+B-Cs-D-M         12390717              -        -
+Ca-Cs-D-M        12441015              -        -
+Cs               11338915              -        -
+own_parameters   13102520              -        -
+over_functions   11840717              -        -
+bi_lstm          20314115              -        -
+bottleneck        4616948              -        -
+hypothesis_only  11338915              -        -
+glove_100d        8858915       16441209        -
+tiny                10473          37705     7436
+glove                   -        1806005        -
+random                  -        1806005        -
+small_bilm              -        1779609        -
+both                    -        1959609        -
+dropout_rate            -       16441209        -
+cut_phrases             -       16441209        -
+trainable_bilm          -       24844893        -
+small                   -              -  1856864
+"""
+
+
+def _counts():
+    """(config, variant) -> parameters; the default variant is ""."""
+    counts = {}
+    for table in TABLES.strip().split("\n\n"):
+        (_, *configs), *rows = map(str.split, table.splitlines())
+        for variant, *numbers in rows:
+            assert len(numbers) == len(configs), variant
+            for config, number in zip(configs, numbers):
+                if number != "-":
+                    counts[config, variant.replace("default", "")] = int(number)
+    return counts
+
+
+COUNTS = _counts()
 # Of corpora that have no choice of classes.
 CLASSES = {
     "snli": 3,

@@ -20,6 +20,7 @@ from tests.support.runs.training import load_config
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "docs", "tests")
 READMES = [ROOT / "README.md", *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "docs").rglob("*.ipynb"))
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")
 CONFIG_FLAG = re.compile(r"(?:configs/)?(\w+)(?:\.py)?(?::(.+))?")
@@ -43,7 +44,7 @@ def _blocks(text):
 
 def _commands():
     """Yields the arguments of run.py in all pages, without what a shell does around them."""
-    for path in [*READMES, *(ROOT / "docs").rglob("*.ipynb")]:
+    for path in [*READMES, *NOTEBOOKS]:
         for lines in _blocks(text_of(path)):
             for line in "\n".join(lines).replace("\\\n", " ").splitlines():
                 for command in map(PROGRAM.match, line.split(" | ")):
@@ -51,9 +52,9 @@ def _commands():
                         yield pytest.param(command[1], id=f"{_name(path)}: {command[1]}")
 
 
-@pytest.mark.parametrize("path", READMES, ids=_name)
+@pytest.mark.parametrize("path", [*READMES, *NOTEBOOKS], ids=_name)
 def test_links_lead_to_files(path):
-    prose = re.sub(r"^    .*$", "", _text(path), flags=re.MULTILINE)
+    prose = re.sub(r"^    .*$", "", text_of(path), flags=re.MULTILINE)
     missing = [link for link in LINK.findall(prose) if not (path.parent / link).exists()]
     assert not missing
 

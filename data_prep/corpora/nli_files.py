@@ -11,19 +11,26 @@ authors' code, words that only dropped pairs have get no id: their vectors would
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 
 from data_prep.corpora import subsets
 from data_prep.corpora.corpus import Corpus, Example
-from data_prep.corpora.nli_rows import CLASSES, NO_LABEL, read_rows
-from data_prep.corpora.official_files import find, restore
-from data_prep.corpora.synthetic_mark import is_synthetic
+from data_prep.corpora.official_files import find, is_synthetic, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice
+from disan_tf.text import tables
 
+CLASSES = ("contradiction", "neutral", "entailment")
+NO_LABEL = -1
+LABELS = {**{name: label for label, name in enumerate(CLASSES)}, "-": NO_LABEL}
+TEXTS = {
+    "parse": ("sentence1_binary_parse", "sentence2_binary_parse"),
+    "text": ("sentence1", "sentence2"),
+}
+NO_PARSE = " (without parses, use --config.data.tokens=text --config.data.tokenizer=treebank)"
 FIELDS = ("premise", "hypothesis")
 SUFFIXES = (".jsonl", ".txt")  # in the order of preference
 # Parses are tokenised. Text needs the tokenizer that the trained model applies to raw text.
@@ -177,3 +184,53 @@ def _select(examples: list[Example], share: float) -> tuple[list[Example], dict]
     if share < 1:
         reasons[f"longer than {limit} tokens"] = len(labeled) - len(kept)
     return kept, reasons
+
+
+class Row(NamedTuple):
+    """A pair: its two texts, or the leaves of their parses, separated by white space."""
+
+    name: str
+    label: int
+    premise: str
+    hypothesis: str
+    genre: str
+
+
+def read_rows(
+    path: Path, tokens: str, remedy: str, take: Optional[Callable[[str, str], bool]] = None
+) -> Iterator[Row]:
+    """Yields a file's pairs.
+
+    Args:
+      path, remedy: see `disan_tf.text.tables.read_rows`.
+      tokens: a key of `TEXTS`.
+      take: decides by the raw sentences which pairs with a gold label are yielded, and no others;
+        None yields all pairs.
+    """
+    first, second = TEXTS[tokens]
+    read_text = _leaves if tokens == "parse" else dict.__getitem__
+    addition = NO_PARSE if tokens == "parse" else ""
+    columns = {"gold_label": "", "pairID": "", first: addition, second: addition}
+    if take:
+        columns.update(dict.fromkeys(TEXTS["text"], ""))
+
+    def convert(row: dict) -> Optional[Row]:
+        label, genre = row["gold_label"], row.get("genre", "")
+        if label not in LABELS:
+            raise ValueError(f"gold_label {label[:40]!r} is not {', '.join(CLASSES)} or -")
+        tables.check_name("pairID", row["pairID"])
+        tables.check_name("genre", genre)
+        if take and (LABELS[label] == NO_LABEL or not take(*map(row.get, TEXTS["text"]))):
+            return None
+        texts = read_text(row, first), read_text(row, second)
+        return Row(row["pairID"], LABELS[label], *texts, genre)
+
+    return filter(None, tables.read_rows(path, columns, convert, remedy))
+
+
+def _leaves(row: dict, name: str) -> str:
+    """Returns a parse's leaves, separated by white space; raises ValueError with the reason."""
+    parse = row[name]
+    if parse.count("(") != parse.count(")"):
+        raise ValueError(f"{name} is cut off, its brackets are not balanced")
+    return parse.replace("(", " ").replace(")", " ")  # a quarter of the time of str.translate

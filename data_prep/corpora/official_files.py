@@ -1,9 +1,12 @@
-"""A corpus' required files, and the remedies for missing or damaged files."""
+"""A corpus' files: which are missing, how to restore them, and the mark of synthetic ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
+from disan_tf.common.files import read_json, sha256, write_json
+
+MARK = "synthetic.json"  # in the folder of the corpus: name of a file -> its digest
 
 
 def find(
@@ -46,3 +49,21 @@ def absent(data_dir: Path, title: str, reason: str, download: str = "") -> UserE
         f"{title} is not in {data_dir} ({reason}); python -m data_prep.download "
         f"{download or title.lower()} --data_dir={data_dir} fetches it."
     )
+
+
+def write_mark(paths: Iterable[Path]) -> None:
+    """Marks files of one folder, which are written, as a synthetic corpus."""
+    paths = list(paths)
+    write_json(paths[0].parent / MARK, {path.name: sha256(path) for path in paths})
+
+
+def is_synthetic(paths: Iterable[Path]) -> bool:
+    """Returns whether a mark names all of a corpus' files with their present contents."""
+    return all(_marks(path.parent / MARK).get(path.name) == sha256(path) for path in paths)
+
+
+def _marks(path: Path) -> Mapping[str, str]:
+    try:
+        return read_json(path, "delete it", {}) if path.is_file() else {}
+    except UserError:  # a damaged mark marks nothing
+        return {}

@@ -21,7 +21,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from data_prep.corpora.synthetic_mark import write_mark
+from data_prep.corpora.official_files import write_mark
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import write_atomically
 
@@ -29,18 +29,8 @@ SIZES = {"train": 3500, "dev": 400, "test": 800}
 
 DETERMINERS = ("the", "this", "its")
 NOUNS = (
-    "film",
-    "plot",
-    "cast",
-    "score",
-    "script",
-    "story",
-    "acting",
-    "ending",
-    "music",
-    "dialogue",
-    "romance",
-    "hero",
+    *("film", "plot", "cast", "score", "script", "story"),
+    *("acting", "ending", "music", "dialogue", "romance", "hero"),
 )
 COPULAS = ("is", "was", "seems", "feels", "looks")
 ADJECTIVES = {

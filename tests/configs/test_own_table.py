@@ -26,7 +26,7 @@ TABLES = {
 
 
 def config_of(variant, **data):
-    config = load_config("own_table", f"{variant},tiny" if variant else "tiny")
+    config = load_config("own_table", f"{variant or 'additive'},tiny")
     config.update_from_flattened_dict({f"data.{name}": value for name, value in data.items()})
     config.train.steps, config.train.evaluate_every = 4, 2
     return config

@@ -58,6 +58,15 @@ def test_a_prepared_corpus_has_the_files_of_its_biLM(data_dir, prepared_dir):
     corpus = PreparedCorpus(prepare(options(), data_dir, prepared_dir))
     assert corpus.bilm == tuple(corpus.directory / name for name in COPIES)
     assert contents(corpus.directory, COPIES) == contents(data_dir / "elmo", FILES)
+    for copied, file, is_link in zip(COPIES, FILES, (False, True)):
+        path = data_dir / "elmo" / file
+        assert os.path.samefile(corpus.directory / copied, path) == is_link
+    manifest = read_json(corpus.directory / "manifest.json", "")
+    assert manifest["bilm"] == {"name": "elmo/small"}
+    assert manifest["word_bytes"] == {"word_length": LENGTH, "spellings": len(TOKENS)}
+    for name, content in zip(FILES, contents(data_dir / "elmo", FILES)):
+        recorded = manifest["inputs"][f"elmo/{name}"]
+        assert recorded["sha256"] == hashlib.sha256(content).hexdigest()
 
 
 def test_spellings_are_as_long_as_the_options_of_the_biLM_say(data_dir, prepared_dir):
@@ -72,27 +81,11 @@ def test_spellings_are_as_long_as_the_options_of_the_biLM_say(data_dir, prepared
     assert features.match is None
 
 
-def test_the_manifest_names_the_biLM(data_dir, prepared_dir):
-    folder = prepare(options(), data_dir, prepared_dir)
-    manifest = read_json(folder / "manifest.json", "")
-    assert manifest["bilm"] == {"name": "elmo/small"}
-    assert manifest["word_bytes"] == {"word_length": LENGTH, "spellings": len(TOKENS)}
-    for name, content in zip(FILES, contents(data_dir / "elmo", FILES)):
-        recorded = manifest["inputs"][f"elmo/{name}"]
-        assert recorded["sha256"] == hashlib.sha256(content).hexdigest()
-
-
 def test_without_a_biLM_there_are_no_files_and_no_characters(data_dir, prepared_dir):
     corpus = PreparedCorpus(prepare(options(bilm=""), data_dir, prepared_dir))
     assert corpus.bilm is None and corpus.split("train").features is None
     names = {path.name for path in corpus.directory.iterdir()}
     assert not any("bilm" in name or "spelling" in name for name in names)
-
-
-def test_the_weights_are_a_hard_link(data_dir, prepared_dir):
-    folder = prepare(options(), data_dir, prepared_dir)
-    assert os.path.samefile(folder / COPIES[1], data_dir / "elmo" / FILES[1])
-    assert not os.path.samefile(folder / COPIES[0], data_dir / "elmo" / FILES[0])
 
 
 @pytest.mark.parametrize("is_relative", [True, False])
@@ -117,21 +110,13 @@ def test_the_weights_are_copied_where_links_are_impossible(data_dir, prepared_di
     assert not os.path.samefile(folder / COPIES[1], data_dir / "elmo" / FILES[1])
 
 
-# Another biLM under the same name
-
-
-def test_unchanged_files_are_not_prepared_again(data_dir, prepared_dir):
-    folder = prepare(options(), data_dir, prepared_dir)
-    written = (folder / "manifest.json").stat()
-    assert prepare(options(), data_dir, prepared_dir) == folder
-    assert os.path.samestat((folder / "manifest.json").stat(), written)
-
-
 @pytest.mark.parametrize("in_place", [True, False])
-@pytest.mark.parametrize("ending", [b"", b"more"])
+@pytest.mark.parametrize("ending", [None, b"", b"more"])
 def test_changed_weights_are_prepared_again(data_dir, prepared_dir, ending, in_place):
     folder, path = prepare(options(), data_dir, prepared_dir), data_dir / "elmo" / FILES[1]
-    changed = path.read_bytes()[::-1] + ending
+    written = (folder / "manifest.json").stat()
+    content = path.read_bytes()
+    changed = content if ending is None else content[::-1] + ending
     if not in_place:
         path.unlink()  # the link in the prepared corpus stays as it was
     path.write_bytes(changed)
@@ -139,6 +124,8 @@ def test_changed_weights_are_prepared_again(data_dir, prepared_dir, ending, in_p
     assert (folder / COPIES[1]).read_bytes() == changed
     recorded = read_json(folder / "manifest.json", "")["inputs"][f"elmo/{FILES[1]}"]
     assert recorded["sha256"] == hashlib.sha256(changed).hexdigest()
+    is_reused = os.path.samestat((folder / "manifest.json").stat(), written)
+    assert is_reused == (ending is None)
 
 
 def test_changed_options_are_prepared_again(data_dir, prepared_dir, bilm_dir):
@@ -146,9 +133,6 @@ def test_changed_options_are_prepared_again(data_dir, prepared_dir, bilm_dir):
     path.write_text('{"char_cnn": {"max_characters_per_token": 9}}')
     assert prepare(options(), data_dir, prepared_dir) == folder
     assert np.load(folder / "spellings.npy").shape[1] == 9
-
-
-# Bad input
 
 
 @pytest.mark.parametrize("name", FILES)

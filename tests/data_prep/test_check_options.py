@@ -5,16 +5,12 @@ from ml_collections import ConfigDict
 
 from data_prep.check_options import check_options
 from data_prep.corpora import READERS
-from disan_tf.common.errors import UserError
+from tests.support.corpora import tiny_trees
 from tests.support.errors import user_error
 from tests.support.runs.training import load_config
 
-
-def refusal(config, **values):
-    options = ConfigDict({**load_config(config).data.to_dict(), **values})
-    message = user_error(check_options, options)
-    assert message[-1] in ".?"
-    return message
+SEPARATE = "and --config.data.word_features=True do not go together"
+TEXT = "--config.data.tokenizer=whitespace does not fit --config.data.tokens=text"
 
 
 @pytest.mark.parametrize(
@@ -42,12 +38,7 @@ def refusal(config, **values):
         ("disan_sst", "word_features", True, "--config.data.word_length=0 must be at least 1."),
         ("disan_snli", "tokens", "tree", "must be parse or text."),
         ("disan_snli", "tokenizer", "treebank", "does not fit --config.data.tokens=parse; use whi"),
-        (
-            "disan_snli",
-            "tokens",
-            "text",
-            "--config.data.tokenizer=whitespace does not fit --config",
-        ),
+        ("disan_snli", "tokens", "text", TEXT),
         ("disan_snli", "length_percentile", 0.0, "must be above 0 and at most 1."),
         ("disan_snli", "length_percentile", 97.0, "must be above 0 and at most 1."),
         ("disan_snli", "length_percentile", float("nan"), "must be a finite number."),
@@ -55,12 +46,7 @@ def refusal(config, **values):
         ("disan_snli", "subset", None, "must be a string."),
         ("disan_sick", "subset", "mine", "is not an option of the corpus sick"),
         ("disan_multinli", "split_seed", -1, "must be at least 0."),
-        (
-            "disan_sick",
-            "tokenizer",
-            "whitespace",
-            "does not fit the raw sentences of SICK; use tree",
-        ),
+        ("disan_sick", "tokenizer", "whitespace", "does not fit the raw sentences of SICK; use "),
         ("disan_trec", "classes", 5, "must be 6 or 50."),
         ("disan_trec", "dev_share", 0.0, "leaves no examples for training or for the "),
         ("disan_cr", "dev_share", 1.0, "leaves no examples for training or for the "),
@@ -68,47 +54,38 @@ def refusal(config, **values):
         ("disan_cr", "fold", 10, "is not one of the 10 folds; use 0 to 9."),
         ("disan_cr", "fold", -1, "is not one of the 10 folds; use 0 to 9."),
         ("drcn_snli", "word_length", 0, "must be at least 1."),
-        ("drcn_snli", "word_bytes", 50, "and --config.data.word_features=True do not go together"),
-        (
-            "drcn_snli",
-            "bilm",
-            "elmo/small",
-            "and --config.data.word_features=True do not go together",
-        ),
+        ("drcn_snli", "word_bytes", 50, SEPARATE),
+        ("drcn_snli", "bilm", "elmo/small", SEPARATE),
         ("bilm", "longest", -1, "must be at least 0."),
         ("bilm", "dev_share", 0.0, "and --config.data.test_share=0.01 must be above 0 and leave"),
-        (
-            "bilm",
-            "test_share",
-            0.99,
-            "--config.data.dev_share=0.01 and --config.data.test_share=0.99",
-        ),
+        ("bilm", "test_share", 0.99, "--config.data.dev_share=0.01 and --config.data.test_share="),
         ("bilm", "word_bytes", -1, "must be at least 0."),
     ],
 )
 def test_an_impossible_option_is_refused(config, name, value, sentence):
+    options = ConfigDict({**load_config(config).data.to_dict(), name: value})
+    message = user_error(check_options, options)
     start, *parts = sentence.split(".*")
-    message = refusal(config, **{name: value})
     expected = start if start.startswith("--config") else f"--config.data.{name}={value} {start}"
-    assert message.startswith(expected)
-    for part in parts:
-        assert part in message
+    assert message.startswith(expected) and message[-1] in ".?"
+    assert all(part in message for part in parts)
 
 
 @pytest.mark.parametrize("name", ["corpus", "tokenizer", "vectors", "level"])
 def test_a_needed_option_must_be_there(name):
     options = load_config("disan_sst").data
     del options[name]
-    with pytest.raises(UserError, match=f"^--config.data.{name} is missing; "):
-        check_options(options)
+    assert user_error(check_options, options).startswith(f"--config.data.{name} is missing; ")
 
 
 def test_every_reader_has_options():
     for name in READERS:
-        with pytest.raises(UserError, match=f"x=1 is not an option of the corpus {name}, which"):
-            check_options(ConfigDict({"corpus": name, "x": 1}))
+        message = user_error(check_options, ConfigDict({"corpus": name, "x": 1}))
+        assert f"x=1 is not an option of the corpus {name}, which" in message
 
 
-def test_cleaned_tokens_have_no_place_in_a_sentence():
-    message = refusal("elmo_disan_sst", contexts=True, tokenizer="kim")
+def test_options_that_need_another_corpus_or_tokenizer_are_refused():
+    message = user_error(check_options, tiny_trees.options(contexts=True, tokenizer="kim"))
     assert "--config.data.tokenizer=kim divides and deletes; use another tokenizer" in message
+    message = user_error(check_options, tiny_trees.options(word_features=True, word_length=3))
+    assert message.startswith("--config.data.word_features=True needs a corpus of sentence pairs")

@@ -16,16 +16,12 @@ VECTORS = {
 
 
 def test_training_words_come_first_in_order_of_appearance_then_fixed_words():
-    vocabulary = vocabularies.build(
-        ["soup", "gruel", "soup", "tea"], ["rice", "tea", "millet", "paris"], VECTORS
-    )
+    training = ["soup", "gruel", "soup", "tea"]
+    vocabulary = vocabularies.build(training, ["rice", "tea", "millet", "paris"], VECTORS)
     assert vocabulary.words == ("soup", "gruel", "tea", "rice", "paris")
-    assert vocabulary.trainable == 3
-
-
-def test_ids_start_at_two_and_words_without_a_vector_outside_training_have_none():
-    ids = vocabularies.build(["soup", "gruel"], ["rice", "millet"], VECTORS).ids()
-    assert ids == {"soup": 2, "gruel": 3, "rice": 4}
+    assert vocabulary.trainable == 3 and vocabulary.training_words_found() == 2
+    assert vocabulary.ids() == {"soup": 2, "gruel": 3, "tea": 4, "rice": 5, "paris": 6}
+    assert vocabulary.coverage(Counter(training)) == 0.75
 
 
 @pytest.mark.parametrize(
@@ -43,23 +39,16 @@ def test_a_vector_is_looked_up_exactly_then_lower_cased_then_capitalised(word, e
     assert vocabularies.source(word, VECTORS) == expected
 
 
-def test_the_matrix_holds_vectors_and_draws_the_rest():
+@pytest.mark.parametrize("dim", [2, 5])
+def test_the_matrix_holds_vectors_perhaps_padded_and_draws_the_rest(dim):
     vocabulary = vocabularies.build(["paris", "gruel", "tea"], ["rice"], VECTORS)
-    matrix = vocabularies.embeddings(vocabulary, VECTORS, 2, "uniform", seed=1)
+    matrix = vocabularies.embeddings(vocabulary, VECTORS, dim, "uniform", seed=1)
     assert matrix.dtype == np.float32
-    np.testing.assert_array_equal(matrix[[0, 2, 3]], [[4, -4], [1, -1], [5, -5]])
-    assert np.all(np.abs(matrix[1]) <= 0.05) and np.any(matrix[1])
-
-
-def test_narrower_vectors_are_padded_with_drawn_numbers_and_change_no_drawn_word():
-    vocabulary = vocabularies.build(["paris", "gruel", "tea"], ["rice"], VECTORS)
-    matrix = vocabularies.embeddings(vocabulary, VECTORS, 5, "uniform", seed=1)
     np.testing.assert_array_equal(matrix[[0, 2, 3], :2], [[4, -4], [1, -1], [5, -5]])
     padding = matrix[[0, 2, 3], 2:]
-    assert np.all(np.abs(padding) <= 0.05) and len(np.unique(padding)) == 9
-    alone = vocabularies.build(["gruel"], [], {})
-    drawn = vocabularies.embeddings(alone, {}, 5, "uniform", seed=1)
-    np.testing.assert_array_equal(matrix[1], drawn[0])
+    assert np.all(np.abs(padding) <= 0.05) and len(np.unique(padding)) == 3 * (dim - 2)
+    expected = np.random.default_rng(1).uniform(-0.05, 0.05, [1, dim])  # the seed's first numbers
+    np.testing.assert_array_equal(matrix[1:2], np.float32(expected))
 
 
 @pytest.mark.parametrize("oov, deviation", [("uniform", 0.05 / np.sqrt(3)), ("normal", 1.0)])
@@ -71,22 +60,6 @@ def test_words_without_a_vector_follow_the_asked_distribution(oov, deviation):
     assert (np.abs(matrix).max() <= 0.05) == (oov == "uniform")
 
 
-def test_the_drawn_rows_are_the_first_numbers_of_the_seed():
-    vocabulary = vocabularies.build(["paris", "gruel", "soot"], [], VECTORS)
-    expected = np.random.default_rng(7).uniform(-0.05, 0.05, [2, 2])
-    matrix = vocabularies.embeddings(vocabulary, VECTORS, 2, "uniform", seed=7)
-    np.testing.assert_array_equal(matrix[1:], np.float32(expected))
-
-
-def test_the_seed_decides_the_drawn_rows():
-    vocabulary = vocabularies.build(["gruel"], [], {})
-    first, again, other = (
-        vocabularies.embeddings(vocabulary, {}, 4, "normal", seed=seed) for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert np.all(first != other)
-
-
 def test_extra_words_are_fixed_and_prefer_their_own_spellings():
     extra = {"tea": "TEA", "hbo": "HBO", "soup": "soup", "paris": "PARIS"}
     vectors = {**VECTORS, "TEA": np.float32([9, 9]), "PARIS": np.float32([8, 8])}
@@ -94,13 +67,6 @@ def test_extra_words_are_fixed_and_prefer_their_own_spellings():
     assert vocabulary.words == ("soup", "tea", "hbo", "paris")
     assert vocabulary.trainable == 1
     assert vocabulary.sources == ("soup", "tea", "HBO", "Paris")
-
-
-def test_coverage_counts_words_and_running_words_with_a_vector():
-    training = ["soup", "gruel", "soup", "soup"]
-    vocabulary = vocabularies.build(training, ["rice"], VECTORS)
-    assert vocabulary.training_words_found() == 1
-    assert vocabulary.coverage(Counter(training)) == 0.75
 
 
 @pytest.fixture(scope="module")

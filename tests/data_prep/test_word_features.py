@@ -7,14 +7,12 @@ import pytest
 import tensorflow as tf
 
 from data_prep import stems_and_lemmas, word_features
-from data_prep.check_options import check_options
-from data_prep.prepare import prepare
-from disan_tf.common.errors import UserError
+from data_prep.prepare import directory_name, prepare
 from disan_tf.common.files import read_json
 from disan_tf.input_pipeline import PreparedCorpus, make_dataset
 from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
-from tests.support.corpora import nli, tiny_trees
+from tests.support.corpora import nli
 
 PAIRS = [
     ("A dog plays with Ann's bone.", "Playing dogs like bones and bones!"),
@@ -48,7 +46,7 @@ ARRAYS = {
 
 def options(**changed):
     features = {"word_features": True, "word_length": LENGTH}
-    return nli.text_options(**{**features, "lowercase": True, "split_words": False, **changed})
+    return nli.text_options(**{**features, **changed})
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +95,14 @@ def test_preparation_agrees_with_raw_text(data_dir, tmp_path, lowercase, empty_t
         np.testing.assert_array_equal(batch[name], value, err_msg=name)
 
 
-def test_flags_are_those_of_stems_and_lemmas(prepared):
-    flags = batch_of(prepared)["hypothesis_match"].numpy()
+def test_flags_are_those_of_stems_and_lemmas_and_spellings_keep_their_case(prepared):
+    batch = batch_of(prepared)
+    flags = batch["hypothesis_match"].numpy()
     assert flags[0].tolist()[:7] == [1, 1, 0, 1, 0, 1, 0]  # playing dogs like bones and bones !
     assert not flags[1:4].any()
     assert flags[6].tolist()[:3] == [1, 1, 1]
+    characters = batch["premise_characters"].numpy()
+    assert characters[0, 0].tolist() == [ord("A") - 31, 0, 0, 0, 0]
 
 
 def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
@@ -118,40 +119,21 @@ def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
     }
 
 
-def test_another_version_of_a_dictionary_makes_another_corpus(
-    prepared, data_dir, tmp_path, monkeypatch
-):
+def test_another_version_of_a_dictionary_makes_another_corpus(monkeypatch):
+    names = [directory_name(options(word_features=has)) for has in (True, False)]
     monkeypatch.setattr(stems_and_lemmas, "version", lambda package: "0.0.1")
-    assert prepare(options(), data_dir, tmp_path).name != prepared.name
-    plain = options(word_features=False)
-    other = prepare(plain, data_dir, tmp_path)
-    monkeypatch.undo()
-    assert prepare(plain, data_dir, tmp_path) == other
+    again = [directory_name(options(word_features=has)) for has in (True, False)]
+    assert again[0] != names[0] and again[1] == names[1]
 
 
-def test_spellings_keep_the_case_of_tokens(prepared):
-    characters = batch_of(prepared)["premise_characters"].numpy()
-    assert characters[0, 0].tolist() == [ord("A") - 31, 0, 0, 0, 0]
-
-
-@pytest.mark.parametrize("changed", [{}, {"word_features": False, "word_length": 3}])
-def test_without_features_nothing_is_added(data_dir, tmp_path, changed):
-    folder = prepare(nli.text_options(**changed), data_dir, tmp_path)
+def test_without_features_nothing_is_added_and_other_arrays_are_the_same(
+    data_dir, prepared, tmp_path
+):
+    folder = prepare(options(word_features=False), data_dir, tmp_path)
     corpus = PreparedCorpus(folder)
+    assert folder.name != prepared.name
     assert not corpus.word_features and corpus.split("dev").features is None
     names = {path.name for path in folder.iterdir()}
     assert not any("spelling" in name or "match" in name or "forms" in name for name in names)
-
-
-def test_other_arrays_are_the_same_without_features(data_dir, tmp_path):
-    plain = prepare(options(word_features=False), data_dir, tmp_path)
-    rich = prepare(options(), data_dir, tmp_path)
-    assert plain != rich
-    for path in plain.glob("*.npy"):
-        assert path.read_bytes() == (rich / path.name).read_bytes()
-
-
-def test_single_sentences_are_refused():
-    message = "^--config.data.word_features=True needs a corpus of sentence pairs.*leave"
-    with pytest.raises(UserError, match=message):
-        check_options(tiny_trees.options(word_features=True, word_length=3))
+    for path in folder.glob("*.npy"):
+        assert path.read_bytes() == (prepared / path.name).read_bytes()

@@ -6,19 +6,23 @@ of marked commands are checked too, here and in `tests/test_readmes.py`.
 
 import argparse
 import itertools
+import os
 import re
 import runpy
 import shlex
 import shutil
+import subprocess
 import sys
 from importlib import import_module
 
+import numpy as np
 import pytest
 from matplotlib.mathtext import MathTextParser
 
 from data_prep.download.archives import ARCHIVES
+from data_prep.synthetic.pairs import write_pairs
 from disan_tf.cli.command_line import FLAGS
-from tests.support.documented import make_project, run_block
+from tests.support.corpora.official_layouts import write_corpora
 from tests.support.pages import blocks_of, is_python, text_of
 from tests.support.runs.training import ROOT
 
@@ -26,21 +30,11 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb"))
 BLOCKS = [(page, block) for page in PAGES for block in blocks_of(text_of(page))]
 RUN = [(page, block) for page, block in BLOCKS if not block.reason and block.language != "math"]
-QUICK = (
-    "keras_layers",
-    "threads_and_processes",
-)  # of the pages that a test runs, those of a few seconds
+QUICK = ("keras_layers",)  # of the pages that run, those of a few seconds
 NEEDS_A_MODEL = ("export", "predict", "tensorboard")  # which begin with the model of train.md
 PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run_block` can run
-OTHERS = {
-    "pip",
-    "make",
-    "source",
-    "docker",
-    "curl",
-    "jupyter",
-    "gunicorn",
-}  # in marked blocks alone
+# In marked blocks alone.
+OTHERS = {"pip", "make", "source", "docker", "curl", "jupyter", "gunicorn"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z_0-9]*=")  # before a program
 INLINE_FLAG = re.compile(r"`[^`\n]*?(?<![\w-])--(?:no)?([a-z][\w.]*)[^`\n]*`")
 # TensorBoard, gunicorn, Slurm, TensorFlow Serving
@@ -157,12 +151,82 @@ def test_equations_are_latex(page, block):
         MathTextParser("path").parse(f"${line}$".replace(r"\top", "T"))
 
 
+_VECTORS = {"glove.6B.100d": 100, "glove.6B.300d": 300, "glove.840B.300d": 300}
+_SHORT = {
+    "train.steps": 3,
+    "train.evaluate_every": 1,
+    "train.log_every": 1,
+    "train.batch_size": 4,
+}
+_SHORT_RESAN = {"policy.pretrain_steps": 1, "policy.policy_steps": 1}
+_PYTHON = """#!{python}
+import os, sys
+
+arguments = sys.argv[1:]
+is_training = arguments[0] == "run.py" and not any(a.startswith("--mode") for a in arguments)
+if is_training:
+    given = [argument.partition("=")[0] for argument in arguments]
+    short = {short} if "resan" not in str(arguments) else {short_resan}
+    short = [f"--config.{{name}}={{value}}" for name, value in short.items()]
+    arguments += [flag for flag in short if flag.partition("=")[0] not in given]
+    arguments.append("--nopictures")
+os.execv("{python}", ["{python}", *arguments])
+"""
+_PROGRAMS = {
+    "python": _PYTHON.format(
+        python=sys.executable, short=_SHORT, short_resan={**_SHORT, **_SHORT_RESAN}
+    ),
+    "disan-tf": '#!/bin/sh\nexec python -m disan_tf "$@"\n',
+    # TensorBoard lists what it found, and ends.
+    "tensorboard": '#!/bin/sh\nexec python -m tensorboard.main --inspect "$@"\n',
+}
+_SHELL = ["bash", "-e", "-o", "pipefail", "-c"]
+_WORDS = ("the", "is", "a", "film", "plot", "warm", "cold", "hot", "cook", "soup", "good", "bad")
+_TEXTS = [f"The {thing} is {word} ." for thing in ("film", "plot") for word in ("warm", "cold")]
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A folder like a copy of the repository, with small corpora of our own sentences."""
+    """A folder like a copy of the repository, with small corpora, vectors, tables and texts."""
     folder = tmp_path_factory.mktemp("project")
-    make_project(folder)
+    for name in ("run.py", "configs", "checkpoints"):
+        (folder / name).symlink_to(ROOT / name)
+    write_corpora(folder / "data")
+    write_pairs(folder / "data", seed=0, sizes={"train": 24, "dev": 12, "test": 12})
+    (folder / "data/glove").mkdir()
+    for name, dim in _VECTORS.items():
+        _write_vectors(folder / f"data/glove/{name}.txt", dim)
+    (folder / "reviews.txt").write_text("\n".join(_TEXTS) + "\n", encoding="utf-8")
+    rows = [f"{number} {text},{number % 2}" for number in range(10) for text in _TEXTS]
+    (folder / "data/reviews.csv").write_text(
+        "\n".join(["text,label", *rows]) + "\n", encoding="utf-8"
+    )
+    (folder / "bin").mkdir()
+    for name, program in _PROGRAMS.items():
+        (folder / "bin" / name).write_text(program, encoding="utf-8")
+        (folder / "bin" / name).chmod(0o755)
     return folder
+
+
+def _write_vectors(path, dim: int) -> None:
+    generator = np.random.default_rng(1)
+    with path.open("w", encoding="utf-8") as file:
+        for word in _WORDS:
+            print(word, *generator.normal(size=dim).round(3), file=file)
+
+
+def run_block(block, folder) -> subprocess.CompletedProcess:
+    """Runs a block in a project; the first `python` on PATH makes trainings short."""
+    (folder / "block.py").write_text(block.text, encoding="utf-8")
+    paths = [str(folder / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]]
+    return subprocess.run(
+        [sys.executable, "block.py"] if is_python(block) else [*_SHELL, block.text],
+        cwd=folder,
+        env={**os.environ, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
 
 
 def _page(page):
@@ -203,3 +267,15 @@ def test_the_functions_to_read_first_exist():
         for part in name.split("."):
             found = getattr(found, part)
         assert callable(found)
+
+
+def test_the_settings_for_tensorflow_serving_are_batching_parameters():
+    """Names of tensorflow_serving/servables/tensorflow/session_bundle_config.proto."""
+    blocks = blocks_of(text_of(DOCS / "how_to/serve.md"))
+    (text,) = (block.text for block in blocks if block.text.startswith("max_batch_size"))
+    found = dict(
+        re.fullmatch(r"(\w+) \{ value: (\d+) \}", line).groups() for line in text.splitlines()
+    )
+    others = {"batch_timeout_micros", "max_enqueued_batches"}
+    assert others | {"max_batch_size", "num_batch_threads"} == {*found}
+    assert (found["max_batch_size"], found["num_batch_threads"]) == ("256", "2")

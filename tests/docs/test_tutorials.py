@@ -1,7 +1,6 @@
 """The code of the tutorials runs, and their notebooks hold no outputs."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from tests.support.notebooks import run_notebook
 from tests.support.runs.training import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
-LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 
 def _cells(path: Path) -> list:
@@ -29,13 +27,6 @@ def test_notebooks_have_no_outputs(path):
     codes = [cell for cell in _cells(path) if cell["cell_type"] == "code"]
     assert codes
     assert not any(cell["outputs"] or cell["execution_count"] for cell in codes)
-
-
-@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_links_lead_to_files(path):
-    texts = ["".join(cell["source"]) for cell in _cells(path) if cell["cell_type"] == "markdown"]
-    links = LINK.findall("\n".join(texts))
-    assert not [link for link in links if not (path.parent / link).exists()]
 
 
 def test_a_cell_that_fails_is_noticed(tmp_path):

@@ -6,7 +6,6 @@ import pickle
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +16,11 @@ from disan_tf import encoders, layers
 from disan_tf.common.keras_version import CHOICE, VARIABLE, is_keras_3
 from disan_tf.runs.weight_files import read_weights
 from tests.keras3 import outputs
+from tests.support.notebooks import ROOT, run_notebook
 
 pytestmark = pytest.mark.skipif(
     not is_keras_3(), reason=f"needs TensorFlow 2.16 or later, and {CHOICE}=3 (make test-keras3)"
 )
-ROOT = Path(__file__).resolve().parents[2]
 ROUNDED = ("Head", "pair")  # whose gradients Keras 3 sums in another order
 IDS = np.array([[2, 3, 4, 5], [6, 7, 0, 0], [3, 0, 0, 0]])
 
@@ -155,3 +154,9 @@ def test_a_text_classifier_learns_from_texts_and_names(tmp_path):
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
     names = [row["label"] for row in disan_tf.load(tmp_path / "preset").predict(texts)]
     assert names == classifier.predict_labels(texts)
+
+
+def test_the_tutorial_on_layers_runs(tmp_path):
+    notebook = ROOT / "docs" / "tutorials" / "keras_layers.ipynb"
+    result = run_notebook(notebook, tmp_path, **{CHOICE: "3"})
+    assert result.returncode == 0, result.stdout + result.stderr

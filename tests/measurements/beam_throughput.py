@@ -35,18 +35,11 @@ PART = 4  # the smaller input is 1 / PART of the larger
 
 
 class Way(NamedTuple):
-    """A way to answer lines: a command, the variables of its environment, the cores it may use."""
+    """A way to predict lines: a command, the variables of its environment, the cores it may use."""
 
     command: tuple
     variables: Mapping[str, str]
     cores: int
-
-
-class Cost(NamedTuple):
-    """Seconds of a command, and of CPU time of its processes."""
-
-    seconds: float
-    cpu: float
 
 
 def main() -> None:
@@ -93,30 +86,25 @@ def _write(path: Path, checkpoint: str, count: int) -> Path:
     return path
 
 
-def _run(way: Way, checkpoint: str, path: Path) -> Cost:
+def _run(way: Way, checkpoint: str, path: Path) -> tuple[float, float]:
+    """Returns the seconds of a command, and the CPU time of its processes."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         flags = (f"--checkpoint={checkpoint}", f"--input={path}", f"--output={folder}/out.jsonl")
-        subprocess.run(
-            [sys.executable, *way.command, *flags],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, **way.variables},
-        )
-    seconds = time.perf_counter() - started
+        environment = {**os.environ, **way.variables}
+        command = [sys.executable, *way.command, *flags]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Cost(seconds, sum(after[:2]) - sum(before[:2]))  # user and system
+    return time.perf_counter() - started, sum(after[:2]) - sum(before[:2])  # user and system
 
 
 def _summary(costs, cores: int, lines: int) -> str:
+    """`costs` are pairs of what the smaller and the larger input cost."""
     between = lines - lines // PART
     seconds, cpu = (
-        statistics.median(getattr(large, kind) - getattr(small, kind) for small, large in costs)
-        for kind in Cost._fields
+        statistics.median(large[kind] - small[kind] for small, large in costs) for kind in (0, 1)
     )
-    start = (
-        statistics.median(small.seconds for small, _ in costs) - seconds * lines / PART / between
-    )
+    start = statistics.median(small[0] for small, _ in costs) - seconds * lines / PART / between
     return (
         f"{between / seconds / cores:,.0f} lines a second and core, "
         f"{1e3 * cpu / between:.2f} ms of CPU a line; start {start:.1f} s"

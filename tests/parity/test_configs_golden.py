@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from disan_tf.models.factory import build_model
 from tests.support.golden import official
-from tests.support.golden.pairs import SENTENCES
-from tests.support.golden.resan import use_uniforms
+from tests.support.golden.models import ids_of, use_uniforms
 from tests.support.runs.training import load_config
 
 RELU = {"encoder.activation": "relu", "task.activation": "relu"}
@@ -55,8 +53,7 @@ def test_logits_equal_the_authors(name, network):
     model = build_model(_config(name, *network), (len(table), len(fixed)), logits.shape[1])
     official.assign(model, arrays)
     model.embedding.fixed.assign(fixed)
-    keys = SENTENCES if "in/token" not in arrays else ("token",)
-    ids, options = [tf.constant(arrays[f"in/{key}"]) for key in keys], {}
+    ids, options = ids_of(arrays), {}
     if model.samplers:
         use_uniforms(model, arrays)
         options["selections"] = model.select(*ids, how="sample")

@@ -8,6 +8,7 @@ from disan_tf.encoders import ReSAN
 from disan_tf.layers import SelectiveSelfAttention
 from disan_tf.layers.hard_attention.samplers import Selection, merge_selections
 from disan_tf.layers.tokens import pack, packed_mask
+from disan_tf.ops import available_forms
 from tests.support.golden import official
 
 BLOCKS = official.names("resa_*.npz")
@@ -57,7 +58,15 @@ def _check_gradients(arrays, x, variables, output):
     official.check_gradients(sources, {**arrays, "gvar/x": arrays["gin/x"]}, total, prefix="gvar")
 
 
-@pytest.mark.parametrize("name", KEPT)
+def _in_each_form(names):
+    """Every file with the default form of attention, and the first with each form."""
+    cases = [*((name, "auto") for name in names)]
+    return pytest.mark.parametrize(
+        "name, form", cases + [(names[0], form) for form in available_forms()]
+    )
+
+
+@_in_each_form(KEPT)
 def test_outputs_of_all_tokens_equal_the_authors(name, form):
     arrays, inputs, block, variables = _block(name, form)
     x, mask, *_ = inputs
@@ -73,7 +82,7 @@ def test_outputs_of_all_tokens_equal_the_authors(name, form):
     _check_gradients(arrays, x, variables, output)
 
 
-@pytest.mark.parametrize("name", DROPPED)
+@_in_each_form(DROPPED)
 def test_outputs_of_selected_heads_alone_equal_the_authors(name, form):
     arrays, inputs, block, variables = _block(name, form)
     output = block(*inputs)
@@ -83,33 +92,26 @@ def test_outputs_of_selected_heads_alone_equal_the_authors(name, form):
     _check_gradients(arrays, inputs[0], variables, lambda: block(*inputs)[:, :length])
 
 
-@pytest.mark.parametrize("name", [name for name in BLOCKS if name in KEPT or name in SCORED])
-@pytest.mark.usefixtures("each_backend")
-def test_contexts_equal_the_authors(name, monkeypatch):
-    arrays, inputs, block, _ = _block(name)
-    seen = []
-    monkeypatch.setattr(block.fusion_gate, "call", lambda h, s, **_: seen.append(s) or h)
-    block(*inputs)
-    real, key = arrays["t/out_mask"], "context_features" if name in KEPT else "attn_result"
-    official.assert_close(seen[0][real], arrays[f"t/{key}"][real], "context")
-
-
 @pytest.mark.parametrize("name", BLOCKS)
-@pytest.mark.usefixtures("each_backend")
-def test_gates_that_a_block_shows_equal_the_authors(name):
+def test_contexts_gates_and_attention_equal_the_authors(name, monkeypatch):
     arrays, inputs, block, _ = _block(name)
-    attended = block.attend(*inputs)
+    attended, real = block.attend(*inputs), arrays["t/out_mask"]
     shown = (inputs[1] if name in KEPT else inputs[2]).numpy()
     for ours, theirs in (("gate", "t/gate"), ("output", "out/y")):
-        official.assert_close(attended[ours][shown], arrays[theirs][arrays["t/out_mask"]], ours)
+        official.assert_close(attended[ours][shown], arrays[theirs][real], ours)
     assert not attended["output"].numpy()[~shown].any()
+    if name in SCORED:
+        _check_scores(attended["attention"].numpy(), inputs, arrays)
+    if name in KEPT or name in SCORED:
+        seen = []
+        monkeypatch.setattr(block.fusion_gate, "call", lambda h, s, **_: seen.append(s) or h)
+        block(*inputs)
+        key = "context_features" if name in KEPT else "attn_result"
+        official.assert_close(seen[0][real], arrays[f"t/{key}"][real], "context")
 
 
-@pytest.mark.parametrize("name", SCORED)
-@pytest.mark.usefixtures("each_backend")
-def test_attention_between_selected_tokens_equals_the_authors(name):
-    arrays, inputs, block, _ = _block(name)
-    weights = block.attend(*inputs)["attention"].numpy()
+def _check_scores(weights, inputs, arrays):
+    """Compares attention between selected tokens."""
     heads, dependents = (each.numpy() for each in inputs[2:])
     pairs = heads[:, :, None] & dependents[:, None]
     # Theirs is left-packed on both axes.
@@ -119,7 +121,7 @@ def test_attention_between_selected_tokens_equals_the_authors(name):
     assert not weights[~pairs].any()
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@_in_each_form(ENCODERS)
 def test_sentence_vectors_of_given_selections_equal_the_authors(name, form):
     arrays, meta = official.load(name)
     x, mask, *chosen = _inputs(arrays)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep.corpora import snli
-from data_prep.corpora.nli_files import length_limit
-from data_prep.corpora.nli_rows import CLASSES
+from data_prep.corpora.nli_files import CLASSES, length_limit
 from data_prep.prepare import prepare
 from disan_tf.text.lookup import UNKNOWN_ID
 from tests.support.corpora.nli import options, write
@@ -35,7 +34,10 @@ def write_authors_corpus(data_dir):
 
 
 def read_authors_corpus(data_dir, **changed):
-    return snli.read(write_authors_corpus(data_dir), options(length_percentile=SHARE, **changed))
+    return snli.read(
+        write_authors_corpus(data_dir),
+        options(length_percentile=SHARE, split_words=True, **changed),
+    )
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
@@ -62,7 +64,7 @@ def prepared(tmp_path_factory):
     (data_dir / "glove.txt").write_text("".join(lines), encoding="utf-8")
     dim = len(next(iter(VECTORS.values())))
     chosen = {"vectors": "glove.txt", "embedding_dim": dim, "fixed_words": "all"}
-    chosen.update(empty_tokens=True, length_percentile=SHARE)
+    chosen.update(empty_tokens=True, split_words=True, length_percentile=SHARE)
     folder = prepare(options(**chosen), data_dir, data_dir / "prepared")
     arrays = {path.stem: np.load(path) for path in folder.glob("*.npy")}
     words = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]

@@ -1,4 +1,4 @@
-"""data_prep/corpora/table.py: columns, classes, scores, parts, bad rows."""
+"""data_prep/corpora/table.py and table_rows.py: columns, classes, parts, dropped and bad rows."""
 
 import csv
 import json
@@ -6,209 +6,273 @@ import json
 import pytest
 
 from data_prep.check_options import check_options
-from data_prep.corpora import READERS, fields_of, splits_of
+from data_prep.corpora import fields_of, splits_of, table
+from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from tests.support.corpora.readers import refusal, table_options
+from disan_tf.input_pipeline.format import read_manifest
+from tests.support.corpora.readers import refusal, split_at_spaces, table_options
 from tests.support.errors import user_error
 
 TEXT_AND_LABEL = ("text", "label")
 SCORES = {"second_text": "other", "label": "", "score": "score"}
+ROWS = [("hot soup", "order"), ("is it hot", "question")] * 4
+
+
+@pytest.fixture(autouse=True)
+def _split(monkeypatch):
+    monkeypatch.setattr(table, "SentenceTokenizer", split_at_spaces)
 
 
 def options(train="t.csv", **changed):
-    shares = {"dev_share": 0.25, "test_share": 0.0}
-    return table_options(train, **{"tokenizer": "treebank", **shares, **changed})
+    return table_options(train, **{"dev_share": 0.25, "test_share": 0.0, **changed})
 
 
 def write(folder, *rows, columns=TEXT_AND_LABEL, name="t.csv"):
-    """Writes rows as the kind of file that the name says."""
+    """Writes rows as the kind of file that the name says; rows of JSON may be dictionaries."""
     with open(folder / name, "w", encoding="utf-8", newline="") as file:
         if name.endswith(".jsonl"):
-            file.writelines(json.dumps(dict(zip(columns, row))) + "\n" for row in rows)
+            lines = [row if isinstance(row, dict) else dict(zip(columns, row)) for row in rows]
+            file.writelines(f"{json.dumps(line)}\n" for line in lines)
         else:
             tab = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
             csv.writer(file, **({} if name.endswith(".csv") else tab)).writerows([columns, *rows])
     return folder
 
 
-def read(folder, **changed):
-    return READERS["table"].read(folder, options(**changed))
+def read(folder, *rows, columns=TEXT_AND_LABEL, train="t.csv", **changed):
+    if rows:
+        write(folder, *rows, columns=columns, name=train)
+    return table.read(folder, options(train, **changed))
 
 
-SOUPS = [("Soup , please !", "order"), ("Is it hot ?", "question")] * 4
+def everything(corpus):
+    return [example for part in corpus.splits.values() for example in part]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.jsonl"])
 def test_every_kind_of_table_gives_the_same_examples(tmp_path, name):
-    write(tmp_path, *SOUPS[:2], name="dev.csv")
-    corpus = read(write(tmp_path, *SOUPS, name=name), train=name, dev="dev.csv")
+    write(tmp_path, *ROWS[:2], name="dev.csv")
+    corpus = read(tmp_path, *ROWS, train=name, dev="dev.csv")
     first, second = corpus.splits["train"][:2]
-    assert first == ("train-1", (("Soup", ",", "please", "!"),), 0, "", (), 0)
-    assert (second.sentences, second.label) == ((("Is", "it", "hot", "?"),), 1)
+    assert first == ("train-1", (("hot", "soup"),), 0, "", (), 0)
+    assert (second.sentences, second.label) == ((("is", "it", "hot"),), 1)
     assert corpus.classes == ("order", "question") and corpus.fields == ("sentence",)
 
 
 def test_a_quoted_value_holds_commas_quotes_and_line_ends(tmp_path):
     text = 'One , "two" ,\n\nthree'
-    corpus = read(write(tmp_path, (text, "a"), ("four", "b"), *SOUPS), dev_share=0.0, dev="t.csv")
-    assert corpus.splits["train"][0].sentences == (("One", ",", "``", "two", "''", ",", "three"),)
+    corpus = read(tmp_path, (text, "a"), ("four", "b"), *ROWS, dev_share=0.0, dev="t.csv")
+    assert corpus.splits["train"][0].sentences == (("One", ",", '"two"', ",", "three"),)
 
 
 def test_columns_have_the_names_of_the_options(tmp_path):
     columns = ("id", "stars", "first", "second", "more")
     rows = [(f"no. {k}", "2.5", "Hot soup", "Cold soup", "") for k in range(4)]
-    corpus = read(
-        write(tmp_path, *rows, columns=columns),
-        text="first",
-        second_text="second",
-        label="",
-        score="stars",
-        example_id="id",
-    )
+    chosen = {"text": "first", "second_text": "second", "label": "", "score": "stars"}
+    corpus = read(tmp_path, *rows, columns=columns, example_id="id", **chosen)
     example = corpus.splits["train"][0]
     assert example.sentences == (("Hot", "soup"), ("Cold", "soup"))
     assert example.label == 2.5 and example.example_id.startswith("no. ")
     assert corpus.scores and corpus.classes == ("1", "2", "3", "4", "5")
     assert corpus.fields == ("sentence_a", "sentence_b")
+    pairs = options(second_text="other")
+    assert fields_of(pairs) == ("premise", "hypothesis")
 
 
-def test_two_texts_and_a_label_are_premise_and_hypothesis(tmp_path):
-    columns = ("text", "other", "label")
-    rows = [("Hot soup", "Cold soup", name) for name in "abab"]
-    corpus = read(write(tmp_path, *rows, columns=columns), second_text="other")
-    assert corpus.fields == fields_of(options(second_text="other")) == ("premise", "hypothesis")
+@pytest.mark.parametrize(
+    "labels, classes",
+    [
+        (("10", "9"), ("9", "10")),
+        (("b", "9"), ("9", "b")),
+        (("nan", "3", "2", "1"), ("1", "2", "3", "nan")),  # in the order of no set
+    ],
+)
+def test_classes_are_those_of_the_training_table_in_order(tmp_path, labels, classes):
+    assert read(tmp_path, *(("soup", name) for name in labels * 2)).classes == classes
 
 
-def test_classes_are_those_of_the_training_table_in_order(tmp_path):
-    rows = [("soup", name) for name in ("10", "9", "10", "9")]
-    assert read(write(tmp_path, *rows)).classes == ("9", "10")
-    rows = [("soup", name) for name in ("b", "9", "b", "9")]
-    assert read(write(tmp_path, *rows)).classes == ("9", "b")
-    given = read(tmp_path, classes=("b", "c", "9"))
-    assert given.classes == ("b", "c", "9") and given.splits["train"][0].label in (0, 2)
-
-
-def test_the_order_of_classes_depends_on_no_set(tmp_path):
-    rows = [("soup", name) for name in ("nan", "3", "2", "1")] * 2
-    assert read(write(tmp_path, *rows)).classes == ("1", "2", "3", "nan")
-
-
-def test_json_labels_may_be_numbers(tmp_path):
-    rows = [("soup", 1), ("tea", 0)] * 2
-    corpus = read(write(tmp_path, *rows, name="t.jsonl"), train="t.jsonl", dev_share=0.5)
+def test_classes_may_be_given_and_json_labels_may_be_numbers(tmp_path):
+    corpus = read(tmp_path, *[("soup", "b"), ("tea", "9")] * 2, classes=("b", "c", "9"))
+    assert corpus.classes == ("b", "c", "9") and {it.label for it in everything(corpus)} == {0, 2}
+    corpus = read(tmp_path, *[("soup", 1), ("tea", 0)] * 2, train="t.jsonl", dev_share=0.5)
     assert corpus.classes == ("0", "1")
 
 
+MANY = [(f"soup {k}", "ab"[k % 2]) for k in range(40)]
+
+
 def test_shares_are_stratified_and_disjoint_and_the_seed_draws_them(tmp_path):
-    rows = [(f"soup {k}", "ab"[k % 2]) for k in range(40)]
-    write(tmp_path, *rows)
-    corpus = read(tmp_path, dev_share=0.25, test_share=0.3)
+    corpus = read(tmp_path, *MANY, test_share=0.3)
     sizes = {split: len(examples) for split, examples in corpus.splits.items()}
     assert sizes == {"train": 18, "dev": 10, "test": 12}
     assert sum(example.label for example in corpus.splits["test"]) == 6
-    names = [example.example_id for part in corpus.splits.values() for example in part]
-    assert len(set(names)) == 40
-    again, other = (read(tmp_path, dev_share=0.25, test_share=0.3, split_seed=k) for k in (1, 2))
+    assert len({example.example_id for example in everything(corpus)}) == 40
+    again, other = (read(tmp_path, test_share=0.3, split_seed=k) for k in (1, 2))
     assert again.splits == corpus.splits != other.splits
 
 
-def test_there_is_a_test_part_if_it_has_a_file_or_a_share(tmp_path):
-    assert splits_of(options()) == ("train", "dev")
-    assert splits_of(options(test_share=0.1)) == splits_of(options(test="x.csv"))
-    assert set(read(write(tmp_path, *SOUPS)).splits) == {"train", "dev"}
-
-
 def test_folds_divide_the_training_table(tmp_path):
-    rows = [(f"soup {k}", "ab"[k % 2]) for k in range(40)]
-    write(tmp_path, *rows)
-    folds = [read(tmp_path, dev_share=0.1, folds=4, fold=k).splits for k in range(4)]
-    assert {len(splits["test"]) for splits in folds} == {10}
-    assert {len(splits["dev"]) for splits in folds} == {4}
-    names = [example.example_id for splits in folds for example in splits["test"]]
-    assert len(set(names)) == 40
-    in_fold = [example.example_id for part in folds[0].values() for example in part]
-    assert len(set(in_fold)) == 40
-    assert splits_of(options(fold=0)) == ("train", "dev", "test")
+    write(tmp_path, *MANY)
+    folds = [read(tmp_path, dev_share=0.1, folds=4, fold=k) for k in range(4)]
+    assert {len(fold.splits["test"]) for fold in folds} == {10}
+    assert {len(fold.splits["dev"]) for fold in folds} == {4}
+    tested = [example.example_id for fold in folds for example in fold.splits["test"]]
+    assert len(set(tested)) == len({it.example_id for it in everything(folds[0])}) == 40
 
 
 @pytest.mark.parametrize(
-    "changed, message",
-    [
-        ({"on_bad_rows": "skip"}, "on_bad_rows=skip must be error or drop"),
-        ({"encoding": "latin-x"}, "encoding=latin-x is no encoding of text, such as latin-1."),
-        ({"drop_labels": "-1", **SCORES}, "drop_labels=-1 needs a column of labels, not of scores"),
-    ],
+    "changed, has_test",
+    [({}, False), ({"test_share": 0.1}, True), ({"test": "x.csv"}, True), ({"fold": 0}, True)],
 )
-def test_an_impossible_treatment_of_rows_is_refused(changed, message):
-    assert message in user_error(check_options, options(**changed))
+def test_there_is_a_test_part_if_it_has_a_file_a_share_or_a_fold(changed, has_test):
+    assert splits_of(options(**changed)) == ("train", "dev", "test")[: 2 + has_test]
+
+
+# Rows that are dropped, and labels that look missing
+
+BAD_ROWS = [(" ", "order"), ("", "order"), ("hot", ""), ("text", "label")]
+
+
+def test_bad_rows_are_dropped_on_request_and_counted_by_reason(tmp_path):
+    corpus = read(tmp_path, *ROWS[:4], *BAD_ROWS, *ROWS[4:], on_bad_rows="drop")
+    dropped = {"without a text": 2, "without a label": 1, "repeating the header": 1}
+    counts = corpus.counts["train"]
+    assert not {"drop_labels", "encoding"} & set(options())  # which older models lack
+    assert counts["dropped"] == dropped and (counts["rows"], counts["kept"]) == (12, 6)
+    names = {example.example_id for example in everything(corpus)}
+    assert names == {f"train-{number}" for number in (1, 2, 3, 4, 9, 10, 11, 12)}
+
+
+def test_json_rows_may_lack_values(tmp_path):
+    bad = [{"text": None, "label": "order"}, {"text": "hot", "label": None}, {"text": "hot"}]
+    corpus = read(tmp_path, *ROWS, *bad, train="t.jsonl", on_bad_rows="drop")
+    assert corpus.counts["train"]["dropped"] == {"without a text": 1, "without a label": 2}
+    message = refusal(tmp_path, options("t.jsonl"))
+    assert "t.jsonl, line 9: text is empty (--config.data.on_bad_rows=drop leaves" in message
+
+
+@pytest.mark.parametrize("label", ["-1", "-", "nan", "NaN", "None", "n/a", "-1.0"])
+def test_a_label_that_looks_missing_gets_a_warning(tmp_path, label):
+    (warning,) = read(tmp_path, *ROWS, ("hot", label), ("tea", label)).warnings
+    assert warning == (
+        f"{tmp_path / 't.csv'} has the label {label!r} (2 rows, as in line 10), which often marks "
+        f"a missing label; --config.data.drop_labels={label} drops these rows."
+    )
+
+
+@pytest.mark.parametrize("label", ["0", "x", "nano", "1"])
+def test_other_labels_get_no_warning(tmp_path, label):
+    assert read(tmp_path, *ROWS, ("hot", label), ("tea", label)).warnings == []
+
+
+@pytest.mark.parametrize("pair", [("1", "1.0"), ("True", "true"), ("Order", "order")])
+def test_two_spellings_of_a_label_get_a_warning(tmp_path, pair):
+    (warning,) = read(tmp_path, *[("hot", pair[0]), ("tea", pair[1]), ("soup", "x")] * 2).warnings
+    first, second = sorted(pair)
+    assert f"has the labels {first!r} (2 rows, as in line " in warning
+    assert f" and {second!r} (2 rows, as in line " in warning and "in two spellings" in warning
 
 
 @pytest.mark.parametrize(
-    "changed, message",
+    "labels, drop, reasons",
     [
-        ({"fold": 10}, "fold=10 is not one of the 10 folds; use 0 to 9."),
-        ({"fold": 0, "test": "x.csv"}, "fold=0 replaces the test part"),
+        (["-1", "-1"], "-1", {"with the label -1": 2}),
+        (["-1.0", "-1"], "-1", {"with the label -1": 1, "with the label -1.0": 1}),
+        (["-1", "NaN"], "-1,nan", {"with the label -1": 1, "with the label NaN": 1}),
+        (["-", "no, thanks"], "-", {"with the label -": 1}),
     ],
 )
-def test_an_impossible_fold_is_refused(changed, message):
-    assert message in user_error(check_options, options(**changed))
+def test_rows_of_labels_are_dropped_and_counted(tmp_path, labels, drop, reasons):
+    rows = [*ROWS, *(("hot", label) for label in labels)]
+    corpus = read(tmp_path, *rows, train="t.jsonl", drop_labels=drop)
+    assert corpus.counts["train"]["dropped"] == reasons
+    assert "-1" not in corpus.classes and "order" in corpus.classes
 
 
-@pytest.mark.parametrize("name, separator", [("t.csv", ";"), ("t.csv", "\t"), ("t.tsv", ",")])
-def test_another_separator_than_the_names_is_seen_in_the_header(tmp_path, name, separator):
-    rows = [("id", "text", "label"), *((str(k), "Hot soup", "ab"[k % 2]) for k in range(4))]
-    (tmp_path / name).write_text("".join(separator.join(row) + "\n" for row in rows))
-    corpus = read(tmp_path, train=name)
-    assert corpus.splits["train"][0].sentences == (("Hot", "soup"),)
-
-
-def test_counts_have_no_official_figure(tmp_path, capsys):
-    from data_prep.manifest import describe_counts
-    from disan_tf.input_pipeline.format import read_manifest
-
-    folder = prepare(options(), write(tmp_path, *SOUPS), tmp_path / "prepared")
-    text = describe_counts(read_manifest(folder))
-    assert "  train: 8 rows, 2 held out for other parts, dropped none, kept 6\n" in text
+def test_counts_and_warnings_are_in_the_manifest(tmp_path):
+    write(tmp_path, *ROWS, ("", "order"), ("hot", "-1"), ("tea", "nan"))
+    given = {"classes": ("order", "question", "nan"), "drop_labels": "-1", "on_bad_rows": "drop"}
+    text = describe_counts(read_manifest(prepare(options(**given), tmp_path, tmp_path / "out")))
+    assert (
+        "  train: 11 rows, 2 held out for other parts, dropped 1 without a text, "
+        "1 with the label -1, kept 7\n" in text
+    )
     assert "trainable, 0 fixed; no file of word vectors" in text
+    assert "warning: " in text and "has the label 'nan' (1 row, as in line 12)" in text
+
+
+# Files as people have them
+
+TABLE = "text,label\n" + "".join(f"{text},{label}\n" for text, label in ROWS)
+INDEXED = TABLE.replace("text", ",text", 1).replace("\nhot", "\n0,hot").replace("\nis", "\n1,is")
+OBJECTS = [dict(zip(TEXT_AND_LABEL, row)) for row in ROWS]
+FILES = {
+    "T.CSV": TABLE,
+    "lines.json": "".join(json.dumps(row) + "\n" for row in OBJECTS),
+    "array.json": json.dumps(OBJECTS),
+    "excel.csv": "sep=;\r\n" + TABLE.replace(",", ";").replace("\n", "\r\n"),
+    "europe.csv": TABLE.replace(",", ";"),
+    "commas.tsv": TABLE,
+    "mac.csv": TABLE.replace("\n", "\r"),
+    "unicode.txt": TABLE.replace(",", "\t").replace("\n", "\r\n"),
+    "index.csv": INDEXED,
+    "kaggle.csv": TABLE.replace("\n", ",,\n"),
+    "spaces.csv": TABLE.replace("text,label", " text , label"),
+    "pandas.tsv": TABLE.replace("hot soup", '"hot\nsoup"').replace(",", "\t"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_as_people_have_it_gives_the_same_examples(tmp_path, name):
+    encoding = "utf-16" if name == "unicode.txt" else "utf-8"
+    (tmp_path / name).write_bytes(FILES[name].encode(encoding))
+    found = [(row.sentences, row.label) for row in everything(read(tmp_path, train=name))]
+    expected = [((tuple(text.split()),), int(label == "question")) for text, label in ROWS]
+    assert sorted(found) == sorted(expected)
+
+
+def test_latin_1_is_named_in_the_error_and_read(tmp_path):
+    (tmp_path / "t.csv").write_bytes(TABLE.replace("soup", "café").encode("latin-1"))
+    message = refusal(tmp_path, options())
+    assert "t.csv, line 2: byte 0xe9 at column 8 is not UTF-8" in message
+    assert "--config.data.encoding=latin-1" in message
+    corpus = read(tmp_path, encoding="latin-1")
+    assert {row.sentences[0] for row in corpus.splits["train"]} >= {("hot", "café")}
 
 
 # Bad input
+
+ONE = [("a", "x")]
+DROPPED = "(--config.data.on_bad_rows=drop leaves"
 
 
 @pytest.mark.parametrize(
     "rows, changed, message",
     [
-        ([("a", "x")], {"text": "review"}, "line 1: there is no review among the columns text"),
-        ([("a", "x")], {"label": "class"}, "line 1: there is no class among the columns text"),
-        ([("a", "x"), ("b", " ")], {}, "line 3: label is empty (--config.data.on_bad_rows=drop l"),
-        ([("a", "x"), (" ", "x")], {}, "line 3: text is empty (--config.data.on_bad_rows=drop le"),
-        ([("a", "x"), TEXT_AND_LABEL], {}, "line 3: the header is repeated (--config.data.on_bad"),
-        (
-            [("a", "x")],
-            {"text": "Text"},
-            "line 1: there is no Text among the columns text, label",
-        ),
-        ([("a", "x")], {"drop_labels": "x"}, "t.csv has no row left; drop fewer rows"),
-        ([("a", "x"), ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
-        ([("a", "x")] * 4, {}, "has the label 'x' in all 4 rows of the column label, but a model"),
-        ([("a", "x"), ("b", "y")], {}, "t.csv has 2 rows, too few to draw a dev part from; add"),
-        ([("a", "x")], {}, "t.csv has 1 row, too few to draw a dev part from; add"),
+        (ONE, {"text": "review"}, "line 1: there is no review among the columns text, label"),
+        (ONE, {"label": "class"}, "line 1: there is no class among the columns text, label"),
+        (ONE, {"text": "Text"}, "line 1: there is no Text among the columns text, label"),
+        ([*ONE, ("b", " ")], {}, f"line 3: label is empty {DROPPED}"),
+        ([*ONE, (" ", "x")], {}, f"line 3: text is empty {DROPPED}"),
+        ([*ONE, TEXT_AND_LABEL], {}, f"line 3: the header is repeated {DROPPED}"),
+        (ONE, {"drop_labels": "x"}, "t.csv has no row left; drop fewer rows"),
+        ([*ONE, ("b", "y", "z")], {}, "line 3: 3 columns, and the header has 2"),
+        (ONE * 4, {}, "has the label 'x' in all 4 rows of the column label, but a model"),
+        ([*ONE, ("b", "y")], {}, "t.csv has 2 rows, too few to draw a dev part from; add"),
+        (ONE, {}, "t.csv has 1 row, too few to draw a dev part from; add"),
         ([("a", str(k % 1001)) for k in range(1002)], {}, "has 1,001 different labels in 1,002 "),
         ([("a", str(k)) for k in range(21)], {}, "has 21 different labels in 21 rows of the"),
         ([], {}, "t.csv holds no row"),
-        ([("a", "x"), ("b", "y" * 256)], {}, "line 3: label has 256 characters; the limit is 255"),
+        ([*ONE, ("b", "y" * 256)], {}, "line 3: label has 256 characters; the limit is 255"),
         ([("a", "x" * 256)], {"example_id": "label"}, "line 2: label has 256 characters"),
         ([("a" * 131_073, "x")], {}, "line 2: not CSV (field larger than field limit"),
         ([("a", "z")], {"classes": ("x", "y")}, "line 2: label 'z' is not one of the 2 classes"),
+        (ROWS, {"dev": "dev.csv"}, "dev.csv, line 3: label 'reply' is not one of the 2 classes, "),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_column(tmp_path, rows, changed, message):
+    write(tmp_path, ("a", "order"), ("a", "reply"), name="dev.csv")
     assert message in refusal(write(tmp_path, *rows), options(**changed))
-
-
-def test_a_text_without_end_is_named_with_its_limit(tmp_path):
-    message = refusal(write(tmp_path, ("a" * 131_073, "x"), name="t.tsv"), options(train="t.tsv"))
-    assert "line 2: text has 131,073 characters; the limit is 131,072" in message
 
 
 @pytest.mark.parametrize("value", ["0.9", "5.1", "nan", "inf", "three"])
@@ -218,26 +282,26 @@ def test_a_score_outside_its_scale_is_refused(tmp_path, value):
     assert f"line 2: score {value!r} is not a number between 1 and 5" in message
 
 
-def test_labels_that_the_training_table_lacks_are_refused(tmp_path):
-    write(tmp_path, ("a", "order"), ("a", "reply"), name="dev.csv")
-    message = refusal(write(tmp_path, *SOUPS), options(dev="dev.csv"))
-    assert "dev.csv, line 3: label 'reply' is not one of the 2 classes, such as 'order'" in message
+@pytest.mark.parametrize(
+    "name, content, changed, message",
+    [
+        ("t.csv", 'text,label\n"a,x\nb,y\n', {}, "line 3: the file ends inside a quoted value"),
+        ("t.csv", "text,other,label\nhot,,x\n", {"second_text": "other"}, "line 2: other is empty"),
+        ("t.tsv", f"text\tlabel\n{'a' * 131_073}\tx\n", {}, "line 2: text has 131,073 characters"),
+        ("t.jsonl", '{"text": 5, "label": "x"}\n', {}, "line 1: text is not a string (5); "),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, changed, message):
+    (tmp_path / name).write_text(content)
+    assert f"{name}, {message}" in refusal(tmp_path, options(name, **changed))
 
 
-def test_an_unclosed_quote_is_refused(tmp_path):
-    (tmp_path / "t.csv").write_text('text,label\n"a,x\nb,y\n')
-    assert "line 3: the file ends inside a quoted value" in refusal(tmp_path, options())
-
-
-def test_a_missing_table_is_named_with_its_flag(tmp_path):
+def test_a_missing_table_is_named_with_its_flag_and_one_like_it(tmp_path):
     message = refusal(tmp_path, options())
     assert message.startswith(f"{tmp_path}/t.csv is not a file; --config.data.train names")
     assert message.endswith("below --data_dir.")
-
-
-def test_a_misspelt_table_gets_a_suggestion(tmp_path):
-    write(tmp_path, *SOUPS, name="soups.csv")
-    message = user_error(lambda: read(tmp_path, train="soup.csv"))
+    write(tmp_path, *ROWS, name="soups.csv")
+    message = user_error(read, tmp_path, train="soup.csv")
     assert message.endswith("below --data_dir; did you mean soups.csv?")
 
 
@@ -251,6 +315,11 @@ def test_a_misspelt_table_gets_a_suggestion(tmp_path):
         ({"dev_share": 0.5, "test_share": 0.5}, "must leave examples to train on"),
         ({"classes": ("x", "x")}, "at least two different names"),
         ({"lowest": 5}, "lowest=5 must be below --config.data.highest=5"),
+        ({"on_bad_rows": "skip"}, "on_bad_rows=skip must be error or drop"),
+        ({"encoding": "latin-x"}, "encoding=latin-x is no encoding of text, such as latin-1."),
+        ({"drop_labels": "-1", **SCORES}, "drop_labels=-1 needs a column of labels, not of scores"),
+        ({"fold": 10}, "fold=10 is not one of the 10 folds; use 0 to 9."),
+        ({"fold": 0, "test": "x.csv"}, "fold=0 replaces the test part"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(changed, message):

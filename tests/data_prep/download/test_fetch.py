@@ -1,4 +1,4 @@
-"""data_prep/download/fetch.py: fetching from well-behaved and other servers."""
+"""data_prep/download/fetch.py: archives and single files, digests, the command."""
 
 import contextlib
 import hashlib
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from data_prep.bilm_files import find
 from data_prep.download import fetch as download
+from data_prep.download.archives import Archive
 from data_prep.download.fetch import install
 from disan_tf.common.errors import UserError
 from tests.support.corpora.downloads import (
@@ -15,90 +17,65 @@ from tests.support.corpora.downloads import (
     MEMBERS,
     archive_file,
     files,
+    leave_part,
     message,
     pinned,
     place_by_hand,
     unpinned,
     zip_bytes,
 )
+from tests.support.runs.training import load_config
 
 CUT = 100  # bytes after which the interrupting server hangs up
 
 
-def leave_part(tmp_path, data: bytes):
-    part = tmp_path / "archives" / "small.zip.part"
-    part.parent.mkdir(parents=True, exist_ok=True)
-    part.write_bytes(data)
-    return part
-
-
-def test_an_archive_is_fetched_checked_and_unpacked_without_resource_forks(server, tmp_path):
+def test_an_archive_is_fetched_checked_and_unpacked_and_asked_for_once(server, tmp_path, capsys):
     install(pinned(), tmp_path, server.url)
     assert files(tmp_path) == ["archives/small.zip", "sst/trees/dev.txt", "sst/trees/train.txt"]
     assert (tmp_path / "sst/trees/train.txt").read_text() == MEMBERS["trees/train.txt"]
-
-
-def test_progress_goes_to_standard_error(server, tmp_path, capsys):
-    install(pinned(), tmp_path, server.url)
     output = capsys.readouterr()
     assert "(100%)" in output.err and not output.out
-
-
-def test_a_second_run_asks_the_server_nothing(server, tmp_path):
-    install(pinned(), tmp_path, server.url)
     install(pinned(), tmp_path, server.url)
     assert server.asked == [None]
 
 
-def test_an_archive_placed_by_hand_is_used_without_a_server(tmp_path):
+def test_an_archive_placed_by_hand_is_used_if_it_is_right(tmp_path):
+    place_by_hand(tmp_path, BYTES + b"x")
+    assert "https://home.example/small.zip" in message(pinned(), tmp_path)
+    assert files(tmp_path) == ["archives/small.zip"]
     place_by_hand(tmp_path, BYTES)
     install(pinned(), tmp_path)
     assert (tmp_path / "sst/trees/train.txt").exists()
 
 
-def test_a_wrong_archive_placed_by_hand_is_refused_and_kept(tmp_path):
-    place_by_hand(tmp_path, BYTES + b"x")
-    text = message(pinned(), tmp_path)
-    assert "https://home.example/small.zip" in text
-    assert files(tmp_path) == ["archives/small.zip"]
-
-
-def test_an_interrupted_download_keeps_its_part_and_says_how_to_continue(server, tmp_path):
+def test_an_interrupted_download_keeps_its_part_and_continues_where_it_stopped(server, tmp_path):
     server.cut = CUT
     text = message(pinned(), tmp_path, server.url)
     assert f"after {CUT:,} of {len(BYTES):,} bytes" in text and "again to continue" in text
     assert (tmp_path / "archives/small.zip.part").read_bytes() == BYTES[:CUT]
     assert not archive_file(tmp_path).exists()
-
-
-def test_an_interrupted_download_continues_where_it_stopped(server, tmp_path):
-    server.cut = CUT
-    message(pinned(), tmp_path, server.url)
     server.cut = None
     install(pinned(), tmp_path, server.url)
     assert server.asked == [None, f"bytes={CUT}-"]
     assert archive_file(tmp_path).read_bytes() == BYTES
 
 
-@pytest.mark.parametrize("ranges", ["no", "shifted"])
-def test_a_server_without_proper_ranges_sends_everything_again(server, tmp_path, ranges):
-    leave_part(tmp_path, b"wrong" * 10)  # would spoil the digest if it were kept
+@pytest.mark.parametrize(
+    "part, ranges, requests",
+    [
+        (b"wrong" * 10, "no", ["bytes=50-"]),  # would spoil the digest if it were kept
+        (b"wrong" * 10, "shifted", ["bytes=50-", None]),
+        (BYTES, "yes", [f"bytes={len(BYTES)}-"]),
+        (BYTES + b"more", "yes", [f"bytes={len(BYTES) + 4}-", None]),
+    ],
+)
+def test_a_part_that_does_not_fit_is_fetched_from_the_start(
+    server, tmp_path, part, ranges, requests
+):
+    leave_part(tmp_path, part)
     server.ranges = ranges
     install(pinned(), tmp_path, server.url)
-    assert archive_file(tmp_path).read_bytes() == BYTES
-
-
-def test_a_part_that_is_complete_already_is_not_fetched_again(server, tmp_path):
-    leave_part(tmp_path, BYTES)
-    install(pinned(), tmp_path, server.url)
-    assert server.asked == [f"bytes={len(BYTES)}-"]
-    assert archive_file(tmp_path).read_bytes() == BYTES
-
-
-def test_a_part_longer_than_the_archive_is_fetched_from_the_start(server, tmp_path):
-    leave_part(tmp_path, BYTES + b"more")
-    install(pinned(), tmp_path, server.url)
-    assert server.asked == [f"bytes={len(BYTES) + 4}-", None]
+    assert server.asked == requests
     assert archive_file(tmp_path).read_bytes() == BYTES
 
 
@@ -153,20 +130,17 @@ def test_other_bytes_than_an_archive_are_quoted(server, tmp_path):
     assert "not a zip archive" in text and '{"error": "quota"}' in text
 
 
-def test_a_digest_that_is_first_seen_is_recorded_and_said(server, tmp_path, capsys):
+def test_a_digest_that_is_first_seen_is_recorded_and_a_later_difference_refused(
+    server, tmp_path, capsys
+):
     install(unpinned(), tmp_path, server.url)
-    record = (tmp_path / "archives/small.zip.sha256").read_text()
-    assert record == f"{hashlib.sha256(BYTES).hexdigest()}  small.zip\n"
-    said = capsys.readouterr().err
-    assert f"no official digest. Its sha256 is {hashlib.sha256(BYTES).hexdigest()};" in said
-
-
-def test_a_later_difference_from_the_recorded_digest_is_refused(server, tmp_path):
-    install(unpinned(), tmp_path, server.url)
+    digest = hashlib.sha256(BYTES).hexdigest()
+    assert (tmp_path / "archives/small.zip.sha256").read_text() == f"{digest}  small.zip\n"
+    assert f"no official digest. Its sha256 is {digest};" in capsys.readouterr().err
     archive_file(tmp_path).unlink()
     server.body = zip_bytes({**MEMBERS, "trees/test.txt": "(2 so)\n"})
     text = message(unpinned(), tmp_path, server.url)
-    assert hashlib.sha256(BYTES).hexdigest() in text and "small.zip.sha256" in text
+    assert digest in text and "small.zip.sha256" in text
     assert not (tmp_path / "sst/trees/test.txt").exists()
 
 
@@ -182,19 +156,20 @@ def test_a_truncated_archive_without_a_length_is_refused_and_not_recorded(server
     assert files(tmp_path) == ["archives/small.zip"]
 
 
-def test_an_address_that_answers_an_error_is_named_with_the_hand_path(server, tmp_path):
+def test_a_server_that_fails_or_is_not_there_is_one_sentence_with_the_hand_path(server, tmp_path):
     text = message(pinned(), tmp_path, server.url + "nowhere")
     assert f"{server.url}nowhere/small.zip cannot be fetched" in text and "404" in text
-    assert f"by hand as {archive_file(tmp_path)}" in text
-    assert files(tmp_path) == []
-
-
-def test_a_server_that_is_not_there_is_one_sentence(server, tmp_path):
+    assert f"by hand as {archive_file(tmp_path)}" in text and files(tmp_path) == []
     server.http.shutdown()
     server.http.server_close()
-    text = message(pinned(), tmp_path, server.url)
-    assert f"{server.url}small.zip cannot be fetched" in text
-    assert f"by hand as {archive_file(tmp_path)}" in text
+    assert f"{server.url}small.zip cannot be fetched" in message(pinned(), tmp_path, server.url)
+
+
+# The command
+
+
+def run(name, tmp_path, server):
+    return download.main([name, f"--data_dir={tmp_path}", f"--base_url={server.url}"])
 
 
 def test_the_command_exits_with_two_and_one_line_for_an_unknown_corpus(tmp_path, capsys):
@@ -203,21 +178,26 @@ def test_the_command_exits_with_two_and_one_line_for_an_unknown_corpus(tmp_path,
     assert error == f"glove.7B is unknown; known are {', '.join(download.ARCHIVES)}.\n"
 
 
-def test_the_command_installs_every_archive_of_a_corpus(server, tmp_path, monkeypatch):
-    monkeypatch.setitem(download.ARCHIVES, "sst", (pinned(),))
-    status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
-    assert status == 0 and (tmp_path / "sst/trees/dev.txt").exists()
-
-
 def _other_layout():
     return pinned()._replace(address="https://home.example/other.zip")
 
 
-def test_the_first_whole_archive_of_sst_is_enough(server, tmp_path, monkeypatch):
-    monkeypatch.setitem(download.ARCHIVES, "sst", (pinned(), _other_layout()))
-    status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
-    assert status == 0 and server.asked == [None]
-    assert not (tmp_path / "archives" / "other.zip").exists()
+@pytest.mark.parametrize(
+    "corpus, archives, status, requests",
+    [
+        ("sst", (pinned(), _other_layout()), 0, 1),  # the first whole archive is enough
+        ("trec", (pinned(), _other_layout()), 2, 2),  # they are parts, which are all needed
+        ("sst", (_other_layout(),), 2, 1),
+    ],
+)
+def test_the_command_installs_the_archives_of_a_corpus(
+    server, tmp_path, monkeypatch, capsys, corpus, archives, status, requests
+):
+    monkeypatch.setitem(download.ARCHIVES, corpus, archives)
+    assert run(corpus, tmp_path, server) == status and len(server.asked) == requests
+    assert (tmp_path / "sst/trees/dev.txt").exists() == (archives[0] == pinned())
+    sentences = [line for line in capsys.readouterr().err.splitlines() if "other.zip" in line]
+    assert len(sentences) == (status == 2)
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
@@ -225,27 +205,18 @@ def test_the_second_archive_of_sst_is_enough_too(by_hand, server, tmp_path, monk
     monkeypatch.setitem(download.ARCHIVES, "sst", (_other_layout(), pinned()))
     if by_hand:
         place_by_hand(tmp_path, BYTES)
-    status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
-    assert status == 0 and (tmp_path / "sst/trees/dev.txt").exists()
+    assert run("sst", tmp_path, server) == 0 and (tmp_path / "sst/trees/dev.txt").exists()
     told = "small.zip is enough; another archive, which is not needed, failed: "
     failed = told in capsys.readouterr().err
     assert failed is not by_hand and len(server.asked) == (0 if by_hand else 2)
 
 
-def test_archives_that_are_parts_are_all_needed(server, tmp_path, monkeypatch):
-    monkeypatch.setitem(download.ARCHIVES, "trec", (pinned(), _other_layout()))
-    assert download.main(["trec", f"--data_dir={tmp_path}", f"--base_url={server.url}"]) == 2
-
-
-def test_the_command_exits_with_two_when_the_network_fails(server, tmp_path, capsys):
-    status = download.main(["sst", f"--data_dir={tmp_path}", f"--base_url={server.url}"])
-    assert status == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_every_archive_of_a_corpus_has_a_pinned_digest_or_members_that_must_be_there():
+def test_every_archive_has_a_name_a_bound_and_a_pinned_digest_or_members_that_must_be_there():
+    names = [archive.name for archives in download.ARCHIVES.values() for archive in archives]
+    assert len(set(names)) == len(names)
     for name, archives in download.ARCHIVES.items():
         for archive in archives:
+            assert 0 < archive.most <= 2_500_000_000 and archive.size in (None, archive.most)
             known = archive.sha256 or archive.rows
             assert known or name == "elmo"  # single files of unknown digests: the first is recorded
             assert not (archive.sha256 and archive.rows)
@@ -262,6 +233,56 @@ def test_the_page_on_security_names_the_corpora_without_an_official_digest():
     ]
 
 
-def test_every_archive_has_a_name_of_its_own_where_archives_lie():
-    names = [archive.name for archives in download.ARCHIVES.values() for archive in archives]
-    assert len(set(names)) == len(names)
+# Files that are no archive
+
+QUESTIONS = b"LOC:city Where is soup ?\nHUM:ind Who cooks caf\xe9 au lait ?\n"
+
+
+def questions(**fields) -> Archive:
+    digest = hashlib.sha256(QUESTIONS).hexdigest()
+    return Archive("https://home.example/few.label", "trec", sha256=digest, **fields)
+
+
+def test_a_file_that_is_no_archive_is_fetched_checked_and_copied(server, tmp_path):
+    server.name, server.body = "few.label", QUESTIONS
+    install(questions(), tmp_path, server.url)
+    assert files(tmp_path) == ["archives/few.label", "trec/few.label"]
+    assert (tmp_path / "trec/few.label").read_bytes() == QUESTIONS
+    (tmp_path / "trec/few.label").write_text("LOC:city Mine ?\n")
+    assert f"{tmp_path}/trec/few.label differs" in message(questions(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "body, sentence",
+    [
+        (QUESTIONS + b"more\n", "instead of the official sha256 "),
+        (b"<html>Not found</html>", "is an HTML page"),
+        (QUESTIONS, "few.label has 2 rows instead of 3"),
+    ],
+)
+def test_a_single_file_with_other_content_is_refused(server, tmp_path, body, sentence):
+    server.name, server.body = "few.label", body
+    text = message(questions(rows={"few.label": 3}), tmp_path, server.url)
+    assert sentence in text and "zip archive" not in text
+    assert not (tmp_path / "trec/few.label").exists()
+
+
+def test_the_pinned_digests_of_trec_are_those_of_the_real_files(real_data, tmp_path):
+    (tmp_path / "archives").mkdir()
+    for archive in download.ARCHIVES["trec"]:
+        data = (real_data / archive.folder / archive.name).read_bytes()
+        assert len(data) == archive.size
+        (tmp_path / "archives" / archive.name).write_bytes(data)
+        install(archive, tmp_path)
+        assert (tmp_path / archive.folder / archive.name).read_bytes() == data
+
+
+def test_the_official_bilm_comes_under_the_names_that_its_config_asks_for(server, tmp_path):
+    for number, archive in enumerate(download.ARCHIVES["elmo"]):
+        server.name, server.body = archive.name, f"file {number}".encode()
+        install(archive, tmp_path, server.url)
+    paths = find(tmp_path, load_config("elmo_disan_sst").data.bilm)
+    assert [path.read_text() for path in paths] == ["file 0", "file 1"]
+    path = tmp_path / "archives" / archive.name
+    path.write_bytes(b"changed")  # of which the digest is known since the first download
+    assert "instead of the one recorded in" in message(archive, tmp_path, server.url)

@@ -4,16 +4,17 @@ import time
 
 import pytest
 
-from data_prep.download import fetch, web
+from data_prep.download import web
 from data_prep.download.fetch import install
-from tests.support.corpora.downloads import BYTES, archive_file, files, message, pinned, unpinned
-
-
-def leave_part(tmp_path, data: bytes):
-    part = tmp_path / "archives" / "small.zip.part"
-    part.parent.mkdir(parents=True)
-    part.write_bytes(data)
-    return part
+from tests.support.corpora.downloads import (
+    BYTES,
+    archive_file,
+    files,
+    leave_part,
+    message,
+    pinned,
+    unpinned,
+)
 
 
 def answer(status, body=b"", **headers):
@@ -30,27 +31,25 @@ def answer(status, body=b"", **headers):
 
 
 @pytest.mark.parametrize(
-    "headers",
+    "status, headers",
     [
-        {},
-        {"Content_Range": "bytes 5-9/10"},
-        {"Content_Range": "bytes=50-99/100"},
-        {"Content_Range": "bytes 50-99/" + "9" * 5000},
-        {"Content_Range": "items 50-99/100"},
+        (206, {}),
+        (206, {"Content_Range": "bytes 5-9/10"}),
+        (206, {"Content_Range": "bytes=50-99/100"}),
+        (206, {"Content_Range": "bytes 50-99/" + "9" * 5000}),
+        (206, {"Content_Range": "items 50-99/100"}),
+        (416, {"Content_Range": "bytes */7"}),
     ],
 )
-def test_a_part_that_nobody_asked_for_is_refused_after_two_requests(server, tmp_path, headers):
+def test_a_part_that_nobody_asked_for_is_refused_after_two_requests(
+    server, tmp_path, status, headers
+):
     leave_part(tmp_path, b"x" * 50)
-    server.respond = answer(206, BYTES, **headers)
+    server.respond = answer(status, BYTES, **headers)
     text = message(pinned(), tmp_path, server.url)
-    assert "status 206, but the whole file was asked for" in text
-    assert server.asked == ["bytes=50-", None]
-
-
-def test_a_server_that_always_answers_out_of_range_is_asked_twice(server, tmp_path):
-    leave_part(tmp_path, b"x" * 50)
-    server.respond = answer(416, Content_Range="bytes */7")
-    assert "416" in message(pinned(), tmp_path, server.url)
+    assert "status 206, but the whole file was asked for" in text or (
+        status == 416 and "416" in text
+    )
     assert server.asked == ["bytes=50-", None]
 
 
@@ -71,26 +70,23 @@ def test_an_endless_body_ends_at_the_size_in_the_table(server, tmp_path, archive
     assert len(sent) < 1000 and files(tmp_path) == []
 
 
-def test_an_endless_body_after_a_part_ends_too(server, tmp_path):
-    leave_part(tmp_path, BYTES[:50])
-    content_range = f"bytes 50-99/{len(BYTES)}"
-    server.respond = answer(206, b"x" * (1 << 20), Content_Range=content_range)
-    assert "sends more than" in message(pinned(), tmp_path, server.url)
-    assert files(tmp_path) == []
-
-
-def test_a_part_that_is_too_long_already_is_not_continued(server, tmp_path):
-    leave_part(tmp_path, b"x" * (len(BYTES) + 50))
-    server.respond = answer(206, b"x" * 50, Content_Range=f"bytes {len(BYTES) + 50}-9999/*")
-    assert "sends more than" in message(pinned(), tmp_path, server.url)
-    assert files(tmp_path) == []
-
-
-def test_a_length_beyond_the_size_in_the_table_is_refused_at_once(server, tmp_path):
-    server.respond = answer(200, b"x", Content_Length=10**12)
-    assert "sends more than the 1,000,000 bytes" in message(
-        unpinned(megabytes=1), tmp_path, server.url
-    )
+@pytest.mark.parametrize(
+    "part, response",
+    [
+        (BYTES[:50], answer(206, b"x" * 9999, Content_Range=f"bytes 50-99/{len(BYTES)}")),
+        (
+            b"x" * (len(BYTES) + 50),
+            answer(206, b"x" * 50, Content_Range=f"bytes {len(BYTES) + 50}-9999/*"),
+        ),
+        (b"", answer(200, b"x", Content_Length=10**12)),
+    ],
+)
+def test_a_part_or_a_length_beyond_the_size_in_the_table_is_refused(
+    server, tmp_path, part, response
+):
+    leave_part(tmp_path, part)
+    server.respond = response
+    assert f"sends more than the {len(BYTES):,} bytes" in message(pinned(), tmp_path, server.url)
     assert files(tmp_path) == []
 
 
@@ -106,23 +102,12 @@ def _drip(handler):
         time.sleep(0.05)
 
 
-def _drip_body(handler):
-    answer(200, Content_Length=len(BYTES))(handler)
-    _drip(handler)
+def _drip_after(answered):
+    def respond(handler):
+        answered(handler)
+        _drip(handler)
 
-
-def _drip_chunk(handler):
-    answer(200, Transfer_Encoding="chunked")(handler)
-    _drip(handler)
-
-
-def _drip_header(handler):
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-    _drip(handler)
-
-
-def _say_nothing(handler):
-    time.sleep(3)
+    return respond
 
 
 def _continue_for_ever(handler):
@@ -131,9 +116,16 @@ def _continue_for_ever(handler):
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize(
-    "respond", [_drip_body, _drip_chunk, _drip_header, _say_nothing, _continue_for_ever]
-)
+STALLS = {
+    "body": _drip_after(answer(200, Content_Length=len(BYTES))),
+    "chunk": _drip_after(answer(200, Transfer_Encoding="chunked")),
+    "header": _drip_after(lambda handler: handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")),
+    "nothing": lambda handler: time.sleep(3),
+    "continue": _continue_for_ever,
+}
+
+
+@pytest.mark.parametrize("respond", STALLS.values(), ids=STALLS)
 def test_a_server_that_stalls_is_left(server, tmp_path, short_patience, respond):
     server.respond, started = respond, time.monotonic()
     text = message(unpinned(), tmp_path, server.url)
@@ -142,11 +134,7 @@ def test_a_server_that_stalls_is_left(server, tmp_path, short_patience, respond)
 
 
 def test_what_a_stalled_server_sent_is_kept_and_continued(server, tmp_path, short_patience):
-    def respond(handler):
-        answer(200, BYTES[:100], Content_Length=len(BYTES))(handler)
-        _drip(handler)
-
-    server.respond = respond
+    server.respond = _drip_after(answer(200, BYTES[:100], Content_Length=len(BYTES)))
     text = message(pinned(), tmp_path, server.url)
     assert "(fewer than 60,000 bytes in 60 s); run the same command again to continue" in text
     part = tmp_path / "archives/small.zip.part"
@@ -188,8 +176,7 @@ def test_redirects_in_a_circle_end(server, tmp_path):
 
 @pytest.mark.parametrize("address", ["ftp://127.0.0.1/", "file:///data/", "nonsense"])
 def test_mirrors_of_other_schemes_are_refused(tmp_path, address):
-    text = message(pinned(), tmp_path, address)
-    assert "is not an address of http or https" in text
+    assert "is not an address of http or https" in message(pinned(), tmp_path, address)
 
 
 def test_a_reason_of_a_server_stays_on_its_line(server, tmp_path):
@@ -200,10 +187,3 @@ def test_a_reason_of_a_server_stays_on_its_line(server, tmp_path):
     server.respond = respond
     text = message(pinned(), tmp_path, server.url)
     assert text.isprintable() and len(text) < 1000 and "first second" in text
-
-
-def test_the_bytes_of_every_archive_are_bounded():
-    for archives in fetch.ARCHIVES.values():
-        for archive in archives:
-            assert 0 < archive.most <= 2_500_000_000
-            assert archive.size in (None, archive.most)

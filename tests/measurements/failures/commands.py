@@ -68,12 +68,13 @@ class Outcome:
     stderr: str
     operations: int
 
-    @property
-    def is_killed(self) -> bool:
-        return self.status == -signal.SIGKILL
+    def check(self) -> "Outcome":
+        """Raises AssertionError with the complaint, if there is one."""
+        assert not self.complaint(), self.complaint()
+        return self
 
-    def complaint(self, statuses=(0,)) -> Optional[str]:
-        """What a user should not have seen, or None."""
+    def complaint(self, statuses=(0,)) -> str:
+        """What a user should not have seen, "" for nothing."""
         if self.status is None:
             return f"hangs: {LIMIT} s of a processor, or none in {LIMIT} s"
         if self.status not in statuses or "Traceback" in self.stderr:
@@ -81,7 +82,7 @@ class Outcome:
         sentences = [line for line in self.stderr.splitlines() if line.startswith("run.py: ")]
         if self.status == 2 and len(sentences) != 1:
             return f"status 2 with {len(sentences)} sentences: {self.stderr[-600:]}"
-        return None
+        return ""
 
 
 def build_library(folder: Path) -> Path:
@@ -93,42 +94,46 @@ def build_library(folder: Path) -> Path:
 
 
 class ForkServer:
-    """A process that answers requests, one after another.
+    """A process that answers requests, one after another; it starts with the first.
 
     Args:
       library: see `build_library`.
     """
 
     def __init__(self, library: Path):
-        environment = {**os.environ, "LD_PRELOAD": str(library), "TF_CPP_MIN_LOG_LEVEL": "3"}
-        environment["PYTHONPATH"] = str(ROOT)
-        self._lock = threading.Lock()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.measurements.failures.commands", str(library)],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._library, self._lock, self._process = library, threading.Lock(), None
 
     def run(self, *arguments, **options) -> Outcome:
         """The outcome of a `Request`."""
         request = Request([str(argument) for argument in arguments], **options)
         with self._lock:
+            self._process = self._process or self._start()
             self._process.stdin.write(json.dumps(asdict(request)) + "\n")
             self._process.stdin.flush()
             return Outcome(**json.loads(self._process.stdout.readline()))
 
+    def _start(self) -> subprocess.Popen:
+        environment = {"LD_PRELOAD": str(self._library), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.measurements.failures.commands", str(self._library)],
+            cwd=ROOT,
+            env={**os.environ, **environment, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
     def close(self) -> None:
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        if self._process:
+            self._process.stdin.close()
+            self._process.wait()
+            self._process.stdout.close()
 
 
 def serve(library: str) -> None:
     """Answers requests until the input ends; returns in each fork too, as its main program."""
-    _import()
+    for name in ("training.series", "serving.export.saved_model", "training.monitoring.pictures"):
+        importlib.import_module(f"disan_tf.{name}")  # what most commands do
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         request = Request(**json.loads(line))
@@ -151,47 +156,31 @@ def serve(library: str) -> None:
         answers.flush()
 
 
-def _import() -> None:
-    """Imports what most commands do."""
-    for name in ("training.series", "serving.export.saved_model", "training.monitoring.pictures"):
-        importlib.import_module(f"disan_tf.{name}")
-
-
 def _wait(process: int, request: Request) -> Optional[int]:
     """The status of a fork, None where it hangs, after the signal that was asked for."""
-    hung, is_over, timers = [], threading.Event(), []
-
-    def watch():
-        begun, used = time.monotonic(), 0.0
-        while not is_over.wait(1):
-            now = _processor_seconds(process)
-            if now >= used + 1:
-                begun, used = time.monotonic(), now
-            if used > LIMIT or time.monotonic() > begun + LIMIT:
-                hung.append(process)
-                os.kill(process, signal.SIGKILL)
-                return
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    if request.after:
-        timers.append(threading.Timer(request.after, os.kill, (process, request.signal)))
-    for timer in timers:
-        timer.start()
-    status = os.waitpid(process, os.WUNTRACED)[1]
-    if os.WIFSTOPPED(status):
-        for path, text in request.edits.items():
-            Path(path).write_text(text, encoding="utf-8")
-        os.kill(process, signal.SIGCONT)
-        status = os.waitpid(process, 0)[1]
-    status = os.waitstatus_to_exitcode(status)
-    is_over.set()
-    watcher.join()
-    for timer in timers:
-        timer.cancel()
+    begun = worked = time.monotonic()
+    used, hangs, after = 0.0, False, request.after or float("inf")
+    while True:
+        ended, status = os.waitpid(process, os.WNOHANG | os.WUNTRACED)
+        if ended and not os.WIFSTOPPED(status):
+            break
+        if ended:
+            for path, text in request.edits.items():
+                Path(path).write_text(text, encoding="utf-8")
+            os.kill(process, signal.SIGCONT)
+        now, seconds = time.monotonic(), _processor_seconds(process)
+        if seconds >= used + 1:
+            worked, used = now, seconds
+        if now > begun + after:
+            os.kill(process, request.signal)
+            after = float("inf")
+        if used > LIMIT or now > worked + LIMIT:
+            hangs = True
+            os.kill(process, signal.SIGKILL)
+        time.sleep(0.01)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)  # compilers, for instance
-    return None if hung else status
+    return None if hangs else os.waitstatus_to_exitcode(status)
 
 
 def _processor_seconds(process: int) -> float:

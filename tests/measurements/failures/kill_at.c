@@ -140,14 +140,6 @@ static int opened(int fd, int flags) {
   return fd;
 }
 
-int open(const char *path, int flags, ...) {
-  REAL(int, "open", const char *, int, ...);
-  MODE;
-  if (flags & (O_WRONLY | O_RDWR | O_CREAT) && fails(below(path))) return -1;
-  return opened(real(path, flags, mode), flags);
-}
-int open64(const char *path, int flags, ...) ALIAS(open);
-
 int openat(int fd, const char *path, int flags, ...) {
   REAL(int, "openat", int, const char *, int, ...);
   MODE;
@@ -156,6 +148,12 @@ int openat(int fd, const char *path, int flags, ...) {
   return opened(real(fd, path, flags, mode), flags);
 }
 int openat64(int fd, const char *path, int flags, ...) ALIAS(openat);
+
+int open(const char *path, int flags, ...) {
+  MODE;
+  return openat(AT_FDCWD, path, flags, mode);
+}
+int open64(const char *path, int flags, ...) ALIAS(open);
 
 FILE *fopen(const char *path, const char *mode) {
   REAL(FILE *, "fopen", const char *, const char *);
@@ -257,16 +255,6 @@ int ftruncate(int fd, off_t size) {
 }
 int ftruncate64(int fd, off_t size) ALIAS(ftruncate);
 
-#define REMOVE(name)                                           \
-  int name(const char *path) {                                 \
-    REAL(int, #name, const char *);                            \
-    if (fails(below(path)) && failure != ENOSPC) return -1;    \
-    return noted(real(path), "remove", path, NULL);            \
-  }
-REMOVE(unlink)
-REMOVE(rmdir)
-REMOVE(remove)
-
 int unlinkat(int fd, const char *path, int flags) {
   REAL(int, "unlinkat", int, const char *, int);
   char whole[PATH_MAX];
@@ -275,13 +263,19 @@ int unlinkat(int fd, const char *path, int flags) {
   return noted(real(fd, path, flags), "remove", named, NULL);
 }
 
+int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
+int rmdir(const char *path) { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
+int remove(const char *path) {
+  int result = unlink(path);
+  return result && errno == EISDIR ? rmdir(path) : result;
+}
+
 #define PAIR(name)                                             \
   int name(const char *from, const char *to) {                 \
     REAL(int, #name, const char *, const char *);              \
     if (fails(below(from) || below(to))) return -1;            \
     return noted(real(from, to), #name, from, to);             \
   }
-PAIR(rename)
 PAIR(link)
 PAIR(symlink)
 
@@ -292,6 +286,8 @@ int renameat(int fd, const char *from, int to_fd, const char *to) {
   if (fails(below(source) || below(target))) return -1;
   return noted(real(fd, from, to_fd, to), "rename", source, target);
 }
+
+int rename(const char *from, const char *to) { return renameat(AT_FDCWD, from, AT_FDCWD, to); }
 
 int flock(int fd, int operation) {
   REAL(int, "flock", int, int);

@@ -1,192 +1,227 @@
 """Breaks commands, damages and edits files, forges bundles, runs hostile servers, calls oddly.
 
     python -m tests.measurements.failures.run_failures --output=failures.json
-    python -m tests.measurements.failures.run_failures --replay=mutation:17 --seed=1
+    python -m tests.measurements.failures.run_failures --replay=mutations:17 --seed=1
 
 The summary is JSON. The exit status is 1 if anything failed; each failure says what replays it.
 """
 
 import argparse
-import itertools
+import functools
 import json
 import logging
+import multiprocessing
 import os
+import random
+import resource
+import shutil
+import signal
 import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Callable, NamedTuple, Optional, Union
+from typing import Callable, NamedTuple
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+from disan_tf.common.errors import explain  # noqa: E402
 from disan_tf.common.files import scratch_folder  # noqa: E402
-from tests.measurements.failures import downloads, loaded_models, saved_models  # noqa: E402
-from tests.measurements.failures.commands import ForkServer, build_library  # noqa: E402
-from tests.measurements.failures.edits import run_edits  # noqa: E402
-from tests.measurements.failures.kills import KINDS, Breaker, plan  # noqa: E402
-from tests.measurements.failures.mutations import Reader, run_mutations  # noqa: E402
-from tests.measurements.failures.scenarios import ALL, fresh, train_model, write_data  # noqa: E402
-from tests.measurements.failures.surroundings import Surroundings  # noqa: E402
+from tests.measurements.failures import breaks, calls, targets, world  # noqa: E402
+from tests.measurements.failures.world import COMMANDS, Case, World  # noqa: E402
+
+SLOW = 45  # seconds of a processor in a case of our own process, after which it is a failure
+STUCK = 300  # seconds without an answer, after which that process is killed
+MEMORY = 2 << 30  # bytes that a case may take
+ADDRESSES = 24 << 30  # bytes of a process
 
 
-class Harness:
-    """All parts in one folder.
+class Kind(NamedTuple):
+    """A kind of failures.
 
-    Args:
-      folder: empty.
-      options: the flags.
+    Attributes:
+      cases: how many by default.
+      run: tries a `Case`; returns or raises what is wrong, if anything.
+      most: how many different cases there are, if they are counted.
+      is_ours: whether a case runs in our own process, which may refuse it in a sentence.
     """
 
-    def __init__(self, folder: Path, options):
-        self.folder, self.options, self.seed = folder, options, options.seed
-        self.data, self.model = folder / "originals/data", folder / "originals/model"
-        library = build_library(folder)
-        self.servers = [ForkServer(library) for _ in range(options.processes)]
-        write_data(fresh(self.data))
-        train_model(self.servers[0].run, self.data, self.model)
-        self._until = time.monotonic() + 60 * options.minutes
-        places = [folder / f"breaks-{number}" for number in range(options.processes)]
-        self._breakers = [
-            Breaker(server, place, self.data, self.model)
-            for server, place in zip(self.servers, places)
-        ]
-
-    def run(self) -> dict:
-        """The summary of the parts that were asked for."""
-        parts = {}
-        for name in self.options.parts:
-            cases = getattr(self.options, name)
-            found = PARTS[name].run(self, cases)
-            found = found if isinstance(found, dict) else {"failures": found}
-            parts[name] = {"cases": cases, **found}
-        for server in self.servers:
-            server.close()
-        failures = [failure for part in parts.values() for failure in part.pop("failures")]
-        return {"seed": self.seed, **parts, "failures": failures}
-
-    def breaks(self, kind: str, most: int) -> dict:
-        """Chains of breaks, shared by the servers until there are enough or no time is left."""
-        counts, failures, lock = Counter(), [], threading.Lock()
-        chains = iter(plan(kind, self.seed, 10 * most, self.options.commands))
-
-        def work(breaker: Breaker) -> None:
-            while True:
-                with lock:
-                    if sum(counts.values()) >= most or time.monotonic() > self._until:
-                        return
-                    name, seed = next(chains)
-                try:
-                    count, failure = breaker.chain(kind, name, seed)
-                except Exception as error:  # what is left cannot be read, for instance
-                    count, failure = 0, f"--replay={kind}:{name}:{seed} {error!r}"
-                with lock:
-                    counts[name] += count
-                    failures.extend([failure] if failure else [])
-                    _tell(f"{sum(counts.values())} of {kind}; {name}: {failure or 'ok'}")
-
-        with ThreadPoolExecutor(len(self.servers)) as pool:
-            list(pool.map(work, self._breakers))
-        by_command = dict(sorted(counts.items()))
-        return {"cases": sum(counts.values()), "by command": by_command, "failures": failures}
-
-    def mutations(self, cases: int) -> dict:
-        folders = self.folder / "originals", self.folder / "mutations"
-        return run_mutations(*folders, self.seed, cases, self.options.processes, self._until)
-
-    def surroundings(self, most: int) -> dict:
-        pair = (self.servers * 2)[:2]
-        where, failures, ran = self.folder / "surroundings", [], 0
-        cases = Surroundings(pair, where, self.data, self.model).cases()
-        for name, case in itertools.islice(cases, most):
-            if time.monotonic() > self._until:
-                break
-            wrong, ran = case(), ran + 1
-            _tell(f"{name}: {wrong or 'ok'}")
-            failures += [f"{name}: {wrong}"] if wrong else []
-        return {"cases": ran, "failures": failures}
-
-    def calls(self, cases: int) -> list[str]:
-        export = self.folder / "export"
-        outcome = self.servers[0].run(*ALL["export"].command(self.data, export, self.model))
-        assert outcome.complaint() is None, outcome.complaint()
-        return saved_models.run_calls(export, self.seed, cases)
-
-    def replay(self, what: str) -> Optional[str]:
-        """What is wrong with one chain of breaks, or one mutation."""
-        kind, _, case = what.partition(":")
-        if kind in KINDS:
-            name, _, seed = case.partition(":")
-            return self._breakers[0].chain(kind, name, int(seed))[1]
-        scratch = self.folder / "mutations"
-        return json.dumps(Reader(self.folder / "originals", scratch, self.seed).case(int(case)))
-
-
-class Part(NamedTuple):
-    """A part of the harness: its number of cases, and what gives their failures or a summary."""
-
     cases: int
-    run: Callable[[Harness, int], Union[dict, list]]
+    run: Callable
+    most: int = sys.maxsize
+    is_ours: bool = True
 
 
-PARTS = {
-    "forged": Part(
-        300,
-        lambda it, cases: loaded_models.run_forged(
-            it.model / "best", it.folder / "forged", it.seed, cases
-        ),
-    ),
-    "arguments": Part(
-        1000, lambda it, cases: loaded_models.run_arguments(it.model, it.seed, cases)
-    ),
-    "leaks": Part(3000, lambda it, calls: loaded_models.run_leaks(it.model, calls)),
-    "calls": Part(300, Harness.calls),
-    "downloads": Part(
-        300, lambda it, cases: downloads.run_downloads(it.folder / "install", it.seed, cases)
-    ),
-    "edits": Part(
-        40,
-        lambda it, cases: run_edits(it.servers[0], it.folder / "edits", it.data, it.seed, cases),
-    ),
-    "surroundings": Part(100, Harness.surroundings),
-    "mutations": Part(10_000, Harness.mutations),
-    "power": Part(80, lambda it, most: it.breaks("power", most)),
-    "write": Part(80, lambda it, most: it.breaks("write", most)),
-    "kill": Part(200, lambda it, most: it.breaks("kill", most)),
+def mutate(case: Case) -> None:
+    """Reads a damaged file."""
+
+    def copy() -> targets.Damaged:
+        folder = case.world.folder / "mutations"
+        for path in (case.world.data, case.world.model):
+            shutil.copytree(path, folder / path.name)
+        found = [make(folder) for make in (targets.raw_targets, targets.run_targets)]
+        return targets.Damaged(folder, sum(found, targets.result_targets(folder)))
+
+    case.world.keep("mutations", copy).read(case)
+
+
+KINDS = {
+    "forged": Kind(300, calls.forge),
+    "arguments": Kind(1000, calls.call_oddly),
+    "leaks": Kind(3000, calls.leak, most=4),  # its number is that of the calls
+    "calls": Kind(300, calls.call_export),
+    "downloads": Kind(300, calls.download),
+    "edits": Kind(40, breaks.edit, is_ours=False),
+    "surroundings": Kind(100, breaks.surround, most=len(breaks.SURROUNDINGS), is_ours=False),
+    "mutations": Kind(10_000, mutate),
+    **{
+        kind: Kind(cases, functools.partial(breaks.break_command, kind=kind), is_ours=False)
+        for kind, cases in (("power", 80), ("write", 80), ("kill", 200))
+    },
 }
 
 
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def judge(kind: Kind, case: Case) -> str:
+    """ "right", "refused", or what is wrong with a case."""
+    started, before = time.process_time(), _memory()
+    try:
+        verdict = kind.run(case) or "right"
+    except Exception as error:
+        sentence = explain(error) if kind.is_ours else None
+        verdict = "refused" if sentence else f"{type(error).__name__}: {_tail(error)}"
+        if sentence and ("\n" in sentence or len(sentence) > 2000):
+            verdict = f"no sentence: {sentence[:300]!r}"
+    if kind.is_ours and time.process_time() - started > SLOW and case.number:
+        verdict = f"takes {time.process_time() - started:.0f} s"
+    return f"takes {_memory() - before:,} bytes" if _memory() - before > MEMORY else verdict
 
 
-def _flags(arguments):
-    parser = argparse.ArgumentParser(prog="run_failures", description=__doc__)
-    parser.add_argument("--output", type=Path, help="file for the summary, JSON")
-    parser.add_argument("--seed", type=int, default=1)
-    for name, part in PARTS.items():
-        parser.add_argument(f"--{name}", type=int, default=part.cases, metavar="CASES")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=60, help="after which nothing is begun")
-    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
-    parser.add_argument("--commands", nargs="*", default=list(ALL), choices=list(ALL))
-    parser.add_argument("--replay", help="<kind>:<command>:<seed> or mutation:<case>")
-    return parser.parse_args(arguments)
+def _memory() -> int:
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _tail(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "site-packages" not in frame.filename][-1]
+    return f"{str(error)[:600]} ({Path(ours.filename).name}:{ours.lineno})"
+
+
+def try_case(place: World, kind: str, number: int, **options) -> tuple[str, str]:
+    """Tries a case; returns what it has drawn, and the verdict."""
+    case = Case(place, number, random.Random(f"{place.seed} {kind} {number}"))
+    run = functools.partial(KINDS[kind].run, **options) if kind in breaks.DRAWS else KINDS[kind].run
+    verdict = judge(KINDS[kind]._replace(run=run), case)
+    return case.told, verdict
+
+
+class Worker:
+    """A process that tries cases; it is begun anew after a case that ends it or hangs."""
+
+    def __init__(self, options, folder: Path, originals: Path):
+        self._arguments, self.process = (options, folder, originals), None
+
+    def ask(self, kind: str, number: int) -> tuple[str, str]:
+        """What `try_case` returns, in that process."""
+        if self.process is None:
+            self._begin()
+        patience = STUCK if KINDS[kind].is_ours else None
+        try:
+            self._pipe.send((kind, number))
+            if self._pipe.poll(patience):
+                return self._pipe.recv()
+            wrong = "hangs"
+        except (EOFError, OSError):
+            self.process.join()
+            wrong = f"ends the process with {self.process.exitcode}"
+        self.end()
+        return "?", wrong
+
+    def _begin(self) -> None:
+        options, folder, originals = self._arguments
+        context = multiprocessing.get_context("spawn")
+        self._pipe, end = context.Pipe()
+        shutil.rmtree(folder, ignore_errors=True)
+        self.process = context.Process(target=_work, args=(options, folder, originals, end))
+        self.process.start()
+        end.close()
+
+    def end(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+            self.process = None
+
+
+def _work(options, folder: Path, originals: Path, pipe) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # of functions traced again
+    place = World(folder, originals / "data", originals / "model", options.seed, options.leaks)
+    sys.stdout = open(folder / "stdout", "w")  # noqa: SIM115
+    while True:
+        kind, number = pipe.recv()
+        pipe.send(try_case(place, kind, number, commands=options.commands))
+
+
+def run(options, folder: Path) -> dict:
+    """Tries all cases that the flags ask for; returns a summary."""
+    jobs = [
+        (kind, number)
+        for kind in options.parts
+        for number in range(min(getattr(options, kind), KINDS[kind].most))
+    ]
+    if options.replay:
+        kind, _, number = options.replay.partition(":")
+        jobs = [(kind, int(number))]
+    counts, failures, lock, waiting = Counter(), [], threading.Lock(), iter(jobs)
+    until = time.monotonic() + 60 * options.minutes
+
+    def work(worker: Worker) -> None:
+        while time.monotonic() < until:
+            with lock:
+                job = next(waiting, None)
+            if job is None:
+                break
+            told, verdict = worker.ask(*job)
+            with lock:
+                kind, number = job
+                counts[kind, "cases"] += 1
+                counts[kind, "refused"] += verdict == "refused"
+                if verdict not in ("right", "refused"):
+                    failures.append(f"--replay={kind}:{number} {told}: {verdict}")
+                if options.replay or not KINDS[kind].is_ours or failures[-1:]:
+                    print(f"{kind} {number}; {told}: {verdict}", file=sys.stderr, flush=True)
+        worker.end()
+
+    places = [folder / f"process-{number}" for number in range(options.processes)]
+    with ThreadPoolExecutor(options.processes) as pool:
+        list(pool.map(work, [Worker(options, place, folder) for place in places]))
+    parts = {kind: {it: counts[kind, it] for it in ("cases", "refused")} for kind in options.parts}
+    return {"seed": options.seed, **parts, "failures": failures}
 
 
 def main(arguments=None) -> int:
     """Runs what the flags say; 1 if anything failed."""
-    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # of functions traced again
-    options = _flags(arguments)
+    parser = argparse.ArgumentParser(prog="run_failures", description=__doc__)
+    parser.add_argument("--output", type=Path, help="file for the summary, JSON")
+    parser.add_argument("--seed", type=int, default=1)
+    for name, kind in KINDS.items():
+        parser.add_argument(f"--{name}", type=int, default=kind.cases, metavar="CASES")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=60, help="after which nothing is begun")
+    parser.add_argument("--parts", nargs="*", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--commands", nargs="*", default=list(COMMANDS), choices=list(COMMANDS))
+    parser.add_argument("--replay", metavar="KIND:CASE", help="a case, such as mutations:17")
+    options = parser.parse_args(arguments)
     with scratch_folder(Path(tempfile.gettempdir(), "failures")) as folder:
+        first = World(folder, world.write_data(folder / "data"), folder / "model")
+        world.train_model(first)
+        first.close()
         started = time.monotonic()
-        harness = Harness(folder, options)
-        if options.replay:
-            print(harness.replay(options.replay) or "ok")
-            return 0
-        summary = harness.run()
+        summary = run(options, folder)
         summary["minutes"] = round((time.monotonic() - started) / 60, 1)
     text = json.dumps(summary, indent=2)
     print(text)

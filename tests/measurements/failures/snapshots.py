@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -14,7 +13,10 @@ from disan_tf.training.monitoring.tensorboard import EVENT_FILES
 
 # In names of values in which two runs of one command differ: times, and the machine's load.
 _TIMES = re.compile("seconds|minutes|examples_per|mtime|load_")
+_SPEEDS = re.compile("second|hparams|config")  # in the tags of events
 _NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells what it names
+_UNORDERED = (".pb", ".png")  # graphs are not written in one order
+_COUNTERS = {"_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_VALUE"}
 
 
 def snapshot(folder: Path, hidden: bool = True) -> dict[str, str]:
@@ -27,9 +29,11 @@ def snapshot(folder: Path, hidden: bool = True) -> dict[str, str]:
             continue
         if not hidden and "/." in f"/{name}":
             continue
-        for key, digest in _read(path, name, folder).items():
-            key = re.sub(r"^(saved_model\w*)/[0-9]+/", r"\1/newest/", key)  # numbers count exports
-            found[f"{name} again" if key in found and "events" not in key else key] = digest
+        is_event = path.match(EVENT_FILES)
+        name = f"{path.parent.relative_to(folder)}/events" if is_event else name
+        name = re.sub(r"^(saved_model\w*)/[0-9]+/", r"\1/newest/", name)  # numbers count exports
+        name = f"{name} again" if name in found and not is_event else name
+        found[name] = _digest(_content(path, folder))
     return found
 
 
@@ -50,36 +54,36 @@ def _older_checkpoints(folder: Path) -> set[Path]:
     return older
 
 
-def _read(path: Path, name: str, folder: Path) -> dict:
+def _content(path: Path, folder: Path):
+    """The values in a file, without times and without the name of the folder."""
     if path.match(EVENT_FILES):
-        kind = str(path.parent.relative_to(folder))
-        return {f"{kind}/events": _digest(_scalars(path.parent))}
+        return sorted(event for each in path.parent.glob(EVENT_FILES) for event in _events(each))
     if path.parent.name == "variables" or path.name.startswith("step-"):
-        return {name: _digest(_variables(path)) if path.suffix == ".index" else "there"}
+        return _variables(path) if path.suffix == ".index" else "there"
     if path.suffix in (".h5", ".hdf5"):
-        return {name: _digest(_hdf5(path))}
+        return _arrays_of_hdf5(path)
     if path.suffix in (".npz", ".npy"):
-        return {name: _digest(_arrays(path))}
-    if path.suffix in (".pb", ".png"):  # graphs are not written in one order
-        return {name: "there"}
+        content = np.load(path)
+        return content if path.suffix == ".npy" else [(name, content[name]) for name in content]
+    if path.suffix in _UNORDERED:
+        return "there"
     text = path.read_bytes().replace(str(folder).encode(), b"FOLDER")
     if path.suffix in (".json", ".jsonl"):
         lines = [text] if path.suffix == ".json" else text.splitlines()
-        return {name: _digest([_timeless(json.loads(line)) for line in lines])}
-    return {name: hashlib.sha256(text).hexdigest()[:12]}
+        return [_timeless(json.loads(line)) for line in lines]
+    return text
 
 
-def _variables(path) -> list:
+def _variables(path: Path) -> list:
     """The values by name; without names in an export, where they are numbers in any order."""
     reader = tf.train.load_checkpoint(str(path.with_suffix("")))
-    skipped = {"_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_VALUE"}
-    names = sorted(reader.get_variable_to_shape_map().keys() - skipped)
+    names = sorted(reader.get_variable_to_shape_map().keys() - _COUNTERS)
     if path.parent.name == "variables":
         return sorted(_digest(reader.get_tensor(name)) for name in names)
     return [(name, reader.get_tensor(name)) for name in names]
 
 
-def _hdf5(path) -> list:
+def _arrays_of_hdf5(path: Path) -> list:
     found = []
     with h5py.File(path) as file:
         file.visititems(
@@ -88,24 +92,15 @@ def _hdf5(path) -> list:
     return found
 
 
-def _arrays(path) -> list:
-    content = np.load(path)
-    return [content] if path.suffix == ".npy" else [(name, content[name]) for name in content]
-
-
-def _scalars(folder: Path) -> list:
-    """(tag, step, value) of all event files of a folder, but for speeds."""
-    found = []
-    for path in sorted(folder.glob(EVENT_FILES)):
-        found += [it for it in _events(path) if not re.search("second|hparams|config", it[0])]
-    return sorted(found)
-
-
-def _events(path) -> Iterator[tuple]:
-    for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
-        event = tf.compat.v1.Event.FromString(record)
-        for value in event.summary.value:
-            yield value.tag, event.step, _digest(tf.make_ndarray(value.tensor).tolist())
+def _events(path: Path) -> list[tuple]:
+    """(tag, step, digest of the value) of an event file, but for speeds."""
+    records = tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
+    return [
+        (value.tag, event.step, _digest(tf.make_ndarray(value.tensor).tolist()))
+        for event in map(tf.compat.v1.Event.FromString, records)
+        for value in event.summary.value
+        if not _SPEEDS.search(value.tag)
+    ]
 
 
 def _timeless(value):

@@ -97,6 +97,12 @@ def place_by_hand(tmp_path, data: bytes):
     archive_file(tmp_path).write_bytes(data)
 
 
+def leave_part(tmp_path, data: bytes):
+    """Leaves what an interrupted download of the archive keeps."""
+    place_by_hand(tmp_path, data)
+    archive_file(tmp_path).rename(tmp_path / "archives" / "small.zip.part")
+
+
 def files(folder):
     """The paths of all files below `folder`, hidden ones included."""
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())

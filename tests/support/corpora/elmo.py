@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from configs.papers.elmo import feed_with_elmo
-from data_prep.corpora import sick, trec
 from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
 from disan_tf.elmo.official_files import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
+from tests.support.corpora.official_layouts import write_corpora
 from tests.support.models.bilm import small_bilm
 from tests.support.runs.training import corpus_of, tiny_config
 
@@ -41,7 +41,8 @@ def other_elmo_config(name: str, **embedding):
 def other_elmo_corpus(folder: Path, config) -> PreparedCorpus:
     """A prepared corpus of a few pairs in SNLI's or SICK's format, or of questions in TREC's."""
     write_bilm(folder)
-    _WRITERS[config.data.corpus](folder)
+    write_corpora(folder)
+    write_pairs(folder, seed=0, sizes={"train": 12, "dev": 6, "test": 6})
     return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
 
 
@@ -49,35 +50,3 @@ def write_bilm(folder, **options):
     (folder / "elmo").mkdir(exist_ok=True)
     names = [folder / "elmo" / f"tiny_{kind}" for kind in ("options.json", "weights.hdf5")]
     save_bilm(small_bilm(**options), *names)
-
-
-def _write_snli(folder):
-    write_pairs(folder, seed=0, sizes={"train": 12, "dev": 6, "test": 6})
-
-
-def _write_sick(folder):
-    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    for path in sick.FILES.values():
-        rows = [
-            f"{number}\tA cook stirs {food}\tThe {food} is hot\t{1 + number % 5}.5\tNEUTRAL\n"
-            for number, food in enumerate(("soup", "tea", "rice", "stew"))
-        ]
-        _write(folder / path, header + "".join(rows).replace("5.5", "4.5"))
-
-
-def _write_trec(folder):
-    lines = [
-        f"{label} {word} is the {thing} ?\n"
-        for thing in ("soup", "tea", "cook", "kettle", "oven")
-        for label, word in (("LOC:other", "Where"), ("NUM:date", "When"))
-    ]
-    for path in trec.FILES.values():
-        _write(folder / path, "".join(lines))
-
-
-def _write(path, text):
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-_WRITERS = {"snli": _write_snli, "sick": _write_sick, "trec": _write_trec}

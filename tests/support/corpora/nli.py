@@ -8,24 +8,14 @@ from tests.support.corpora.readers import make_options, refusal
 
 COLUMNS = (
     "gold_label",
-    "sentence1_binary_parse",
-    "sentence2_binary_parse",
-    "sentence1_parse",
-    "sentence2_parse",
-    "sentence1",
-    "sentence2",
-    "captionID",
-    "pairID",
-    "label1",
-    "label2",
-    "label3",
-    "label4",
-    "label5",
+    *(f"sentence{n}_{kind}" for kind in ("binary_parse", "parse") for n in (1, 2)),
+    *("sentence1", "sentence2", "captionID", "pairID"),
+    *(f"label{n}" for n in range(1, 6)),
 )
 
 
 def options(**changed):
-    values = {"corpus": "snli", "tokens": "parse", "split_words": True, "empty_tokens": False}
+    values = {"corpus": "snli", "tokens": "parse", "split_words": False, "empty_tokens": False}
     return make_options(**{**values, "length_percentile": 1.0, **changed})
 
 

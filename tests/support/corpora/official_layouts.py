@@ -7,20 +7,7 @@ from data_prep.corpora.trec import COARSE, FINE
 from data_prep.synthetic.treebank import write_treebank
 
 SICK_HEADER = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
-_FOODS = (
-    "soup",
-    "rice",
-    "bread",
-    "tea",
-    "stew",
-    "cake",
-    "corn",
-    "fish",
-    "milk",
-    "beans",
-    "jam",
-    "pie",
-)
+_FOODS = "soup", "rice", "bun", "tea", "stew", "cake", "ham", "fish", "milk", "peas", "jam", "pie"
 _JUDGMENTS = (
     ("CONTRADICTION", "1.5", "The {food} isn't hot"),
     ("NEUTRAL", "3.2", "A cook is tasting the {food}"),

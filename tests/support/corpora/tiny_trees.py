@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ml_collections import ConfigDict
+from tests.support.corpora.readers import make_options
 
 TREES = {
     "train": "(3 (2 This) (3 (2 Soup) (3 (2 is) (3 fine))))\n(1 (2 Cold) (1 soup))\n",
@@ -13,21 +13,8 @@ VECTORS = "soup 1 2\nTea 3 4\nRice 5 6\nis 7 8\n"
 
 
 def options(**changed):
-    values = {
-        "corpus": "sst",
-        "level": "sentence",
-        "classes": 5,
-        "repetitions": True,
-        "rebalance": False,
-        "tokenizer": "whitespace",
-        "lowercase": True,
-        "vectors": "glove/tiny.txt",
-        "embedding_dim": 2,
-        "fixed_words": "corpus",
-        "oov": "uniform",
-        "seed": 5,
-    }
-    return ConfigDict({**values, **changed})
+    trees = {"level": "sentence", "classes": 5, "repetitions": True, "rebalance": False}
+    return make_options("sst", **{**trees, "vectors": "glove/tiny.txt", **changed})
 
 
 def write(data_dir: Path) -> Path:

@@ -102,7 +102,7 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
             lines = f"the lines of {Path(input).name}"
         else:
             input = scratch / "examples.jsonl"
-            write_examples(input, encoder, bundle.model.fields, text_name)
+            write_examples(input, encoder, list(map(text_name, bundle.model.fields)))
         attend_lines(bundle, input, scratch / "attention", input_format)
         step = bundle.info["scores"]["step"]
         model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)

@@ -25,7 +25,7 @@ class Baseline(NamedTuple):
 def fit_baseline(
     vocabulary: Sequence[str], train: Split, dev: Split, split: Split
 ) -> Optional[Baseline]:
-    """Predicts the classes of a split, <int32>[examples]; dev selects C from `STRENGTHS`.
+    """Predicts the classes of a split; dev selects C from `STRENGTHS`.
 
     The regression reads the prepared corpus, and so has the model's tokens. The features of a pair
     are the weights of either text, their products and absolute differences, the cosine, and how
@@ -68,10 +68,7 @@ def fit_baseline(
 def describe_baseline(baseline: Baseline, predictions: np.ndarray, labels: np.ndarray) -> str:
     """Describes the baseline's accuracy and the paired interval of the model's lead.
 
-    Args:
-      baseline: see `fit_baseline`.
-      predictions: the model's predictions on the same examples, <int>[examples].
-      labels: the gold classes, <int>[examples].
+    `predictions` are the model's on the same examples, `labels` the gold classes, <int>[examples].
     """
     model, other = Answers(predictions, labels), Answers(baseline.predictions, labels)
     lead, low, high = (100 * part for part in difference([model], [other], "accuracy"))
@@ -84,12 +81,10 @@ def describe_baseline(baseline: Baseline, predictions: np.ndarray, labels: np.nd
 
 def _texts(split: Split, words: np.ndarray) -> list[list[str]]:
     """Returns the texts of each field, with spaces between the tokens."""
+    parts = [(split.ids[field], split.offsets[field]) for field in split.fields]
     return [
-        [
-            " ".join(words[split.ids[field][start:end]])
-            for start, end in zip(split.offsets[field][:-1], split.offsets[field][1:])
-        ]
-        for field in split.fields
+        [" ".join(words[ids[start:end]]) for start, end in zip(offsets, offsets[1:])]
+        for ids, offsets in parts
     ]
 
 

@@ -10,28 +10,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically
 from disan_tf.common.options import count
 from disan_tf.common.plots import STYLES, End, label_ends, new_figure, save_picture
 from disan_tf.common.tables import csv_table, markdown_table, text_table
-from disan_tf.reporting.differences import difference_over_all
+from disan_tf.reporting.differences import PAIRED, difference_over_all
 from disan_tf.reporting.own_runs import SPLITS, Run, read_run
 from disan_tf.reporting.report import find_runs
 
-_PAIRED = ("accuracy", "pearson")
-_CURVES = "curves"
+_CURVES = "curves.svg"
 _MOST = 20  # runs in a picture
 
 
 def compare(names: Sequence[str], output: Path) -> str:
-    """Compares runs; writes the files and returns the text to print.
-
-    Args:
-      names: see `disan_tf.reporting.own_runs.read_run`; at least two.
-      output: the folder of the files.
+    """Compares the runs of these names, see `read_run`; returns the text to print.
 
     Raises:
       UserError: there are fewer than two different runs, or see `read_run`.
@@ -45,7 +39,7 @@ def compare(names: Sequence[str], output: Path) -> str:
     sentences = [sentence for run in runs[1:] for sentence in _describe_difference(run, runs[0])]
     sentences += _advise_evaluation(runs)
     listed = "".join(f"- {sentence}\n" for sentence in sentences)
-    path, curves = output / "comparison.md", _save_curves(runs, output)
+    path, curves = output / "comparison.md", _save_curves(runs, output / _CURVES)
     page = f"# Runs compared\n\n{markdown_table(lines)}\n{listed}\n![dev scores]({curves.name})\n"
     write_atomically(path, page)
     return "\n".join([text_table(lines), "", *sentences, f"tables in {path}, curves in {curves}"])
@@ -54,14 +48,8 @@ def compare(names: Sequence[str], output: Path) -> str:
 def report_runs(root: Path, output: Path) -> str:
     """Writes the table and the curves of all runs at and below `root`; returns the table as text.
 
-    Runs that cannot be read, such as those without an evaluation yet, are named and left out.
-
-    Args:
-      root: a work directory, a series or a tree of them.
-      output: the folder of the files.
-
-    Raises:
-      UserError: no run can be read.
+    Runs that cannot be read, such as those without an evaluation yet, are named and left out. A
+    UserError says that no run can be read.
     """
     runs, skipped = [], []
     for folder in find_runs(root):
@@ -72,12 +60,10 @@ def report_runs(root: Path, output: Path) -> str:
         except UserError as error:
             skipped.append(f"skipped: {error}")
     if not runs:
-        raise UserError(
-            f"{root} holds no run with an evaluation; name the folder of your runs."
-            + "".join(f" {sentence}" for sentence in skipped[:1])
-        )
+        sentences = [f"{root} holds no run with an evaluation; name the folder of your runs."]
+        raise UserError(" ".join([*sentences, *skipped[:1]]))
     runs.sort(key=lambda run: np.mean(run.values("dev", run.criterion)), reverse=True)
-    lines, path, curves = run_lines(runs), output / "runs.csv", _save_curves(runs, output)
+    lines, path, curves = run_lines(runs), output / "runs.csv", _save_curves(runs, output / _CURVES)
     page = f"# Runs of {root}\n\n{markdown_table(lines)}\n![dev scores]({curves.name})\n"
     write_atomically(path.with_suffix(".md"), page)
     write_atomically(path, csv_table(value_lines(runs)))
@@ -148,7 +134,7 @@ def _describe_score(values: Sequence[float]) -> str:
 def _describe_difference(run: Run, first: Run) -> Iterator[str]:
     """Yields a sentence on the paired difference of two runs for each split that both scored."""
     score = first.criterion
-    if run.criterion != score or score not in _PAIRED:
+    if run.criterion != score or score not in PAIRED:
         yield f"{run.name} and {first.name} have no score with a paired interval."
         return
     for split in SPLITS:
@@ -174,13 +160,8 @@ def _advise_evaluation(runs: Sequence[Run]) -> Iterator[str]:
             yield f"For an interval on test, run {command}, with the training's --data_dir"
 
 
-def _save_curves(runs: Sequence[Run], output: Path) -> Path:
-    save_picture(draw_dev_scores(runs), output / _CURVES)
-    return output / f"{_CURVES}.svg"
-
-
-def draw_dev_scores(runs: Sequence[Run]) -> Figure:
-    """Draws the dev score of each training of the first 20 runs by epoch."""
+def _save_curves(runs: Sequence[Run], path: Path) -> Path:
+    """Draws the dev score of each training of the first 20 runs by epoch; returns `path`."""
     figure = new_figure(8.6, max(4.0, 0.2 * min(len(runs), _MOST) + 1.0))
     axes, ends = figure.add_subplot(), []
     for number, run in enumerate(runs[:_MOST]):
@@ -192,4 +173,5 @@ def draw_dev_scores(runs: Sequence[Run]) -> Figure:
     axes.set(xlabel="epochs", ylabel=f"dev {', '.join(names)}")
     axes.grid(alpha=0.3)
     label_ends(axes, ends)
-    return figure
+    save_picture(figure, path.with_suffix(""))
+    return path

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Callable, Literal
 
 from disan_tf.common.installation import import_configs
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.papers import PAPERS, read_section
+from disan_tf.reporting.papers import read_of_all
 from disan_tf.reporting.results import describe_examples, describe_members
 
 PAGE = "deviations.md"
@@ -51,8 +52,7 @@ class Deviation:
         """Returns the value in our configs, see `load_defaults`, with names where values differ."""
         if not self.option:
             return self.default
-        values = {name: self._value(defaults[name]) for name in self.configs}
-        return _join(values, _quote, "")
+        return _join({name: self._value(defaults[name]) for name in self.configs}, _quote, "")
 
     def run_text(self, results: Mapping[str, dict]) -> str:
         """Returns the values of the recorded runs, with their names where values differ."""
@@ -96,9 +96,8 @@ def _join(values: Mapping[str, str], describe: Callable, nothing: str) -> str:
 
 def _name_runs(names: Sequence[str]) -> str:
     """Returns the names of a few runs, or the number of many with the names folded away."""
-    listed = _quote(names)
-    folded = f"<details><summary>{len(names)} runs</summary>{listed}</details>"
-    return listed if len(names) <= _NAMED else folded
+    folded = f"<details><summary>{len(names)} runs</summary>{_quote(names)}</details>"
+    return _quote(names) if len(names) <= _NAMED else folded
 
 
 def _quote(names: Sequence[str]) -> str:
@@ -108,36 +107,28 @@ def _quote(names: Sequence[str]) -> str:
 @cache
 def read_deviations() -> dict[str, tuple[Deviation, ...]]:
     """Reads the rows of all papers, by the papers' names."""
-    return {
-        read_section(paper, "paper", str): read_section(paper, "deviations", tuple[Deviation, ...])
-        for paper in PAPERS
-    }
+    return read_of_all("deviations", tuple[Deviation, ...])
 
 
 def load_defaults() -> dict[str, dict]:
     """Returns name -> default variant of each config that a row names."""
     import_configs()
-    rows = (row for part in read_deviations().values() for row in part)
-    return {
-        name: importlib.import_module(f"configs.{name}").get_config().to_dict()
-        for name in sorted({name for row in rows for name in row.configs})
-    }
+    rows = chain.from_iterable(read_deviations().values())
+    names = sorted({name for row in rows for name in row.configs})
+    modules = {name: importlib.import_module(f"configs.{name}") for name in names}
+    return {name: module.get_config().to_dict() for name, module in modules.items()}
 
 
 def render_deviations(results: Mapping[str, dict], defaults: Mapping[str, Mapping]) -> str:
     """Renders a table for each paper, from `read_results` and `load_defaults`."""
     parts = [_INTRODUCTION]
+    titles = "setting", "the paper", "our default", "as run", "why, and what it may change"
     for paper, rows in read_deviations().items():
-        lines = [
-            {
-                "setting": row.setting,
-                "the paper": row.paper,
-                "our default": row.default_text(defaults),
-                "as run": row.run_text(results),
-                "why, and what it may change": row.why,
-            }
+        cells = (
+            (row.setting, row.paper, row.default_text(defaults), row.run_text(results), row.why)
             for row in rows
-        ]
+        )
+        lines = [dict(zip(titles, row)) for row in cells]
         parts.append(f"## {paper}\n\n{markdown_table(lines)}")
     return "\n".join(parts)
 

@@ -68,7 +68,7 @@ def difference(
 def difference_over_all(
     ours: Sequence[Answers], others: Sequence[Answers], score: str
 ) -> tuple[Optional[Interval], str]:
-    """Computes `difference` over seeds and examples, or over examples if a side has one member.
+    """Computes `difference`, over seeds if both sides have several members.
 
     Returns:
       The interval or None, see `difference`, and what it covers: `ALL` or `EXAMPLES_ONLY`.
@@ -123,3 +123,4 @@ def _correlations(members):
 
 
 _STATISTICS = {"accuracy": _accuracies, "pearson": _correlations}
+PAIRED = tuple(_STATISTICS)  # the scores whose differences have an interval

@@ -1,8 +1,4 @@
-"""Generated parts of pages, which stand between marks.
-
-<!-- results: begin -->
-<!-- results: end -->
-"""
+"""Generated parts of pages, which stand between marks such as `<!-- results: begin -->`."""
 
 import csv
 from collections import Counter
@@ -21,11 +17,7 @@ FILES = {"results": "README.md", "rows": "docs/reproduce.md"}  # marks -> the fi
 
 
 def update_pages(repository: Path = CHECKPOINTS.parent) -> None:
-    """Writes the generated parts between their marks.
-
-    Raises:
-      UserError: marks are missing; their file is not changed.
-    """
+    """Writes the generated parts; a UserError says that marks are missing, and changes no file."""
     for path, text in pages(repository).items():
         write_atomically(path, text)
 
@@ -34,10 +26,8 @@ def pages(repository: Path = CHECKPOINTS.parent) -> dict[Path, str]:
     """Returns the pages, with what stands between their marks written anew."""
     results = read_results(repository / "checkpoints" / "results")
     ledger = ledger_sentence(repository / "checkpoints" / "claims.csv")
-    parts = {
-        "results": f"{front_page_table(results)}\n{ledger}\n",
-        "rows": render_rows(read_targets(results)),
-    }
+    table, rows = front_page_table(results), render_rows(read_targets(results))
+    parts = {"results": f"{table}\n{ledger}\n", "rows": rows}
     paths = {name: repository / file for name, file in FILES.items()}
     return {path: _with(path, name, parts[name]) for name, path in paths.items()}
 

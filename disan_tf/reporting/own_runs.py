@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import suggestion
+from disan_tf.common.schema import check_schema
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.result_files import read_answers, read_evaluation, read_result
 from disan_tf.reporting.results import members_of
@@ -49,11 +50,7 @@ class Run(NamedTuple):
 
 
 def read_run(name: str, results: Path = CHECKPOINTS) -> Run:
-    """Reads the run of a folder, or a recorded result.
-
-    Args:
-      name: a work directory, the folder of a series, or the name of a recorded result.
-      results: the folder with `results/` and `predictions/`.
+    """Reads a work directory, a series or, from the folder `results`, a recorded result by name.
 
     Raises:
       UserError: there is no such run, it was never evaluated, or its files are damaged.
@@ -125,8 +122,5 @@ def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
 
 def _kept(place: object, scores: Mapping) -> dict[str, float]:
     """Returns the scores to show; raises UserError for one that is no number."""
-    found = {name: scores[name] for name in _KEPT if name in scores}
-    for name, value in found.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise UserError(f"{place} has {name}={value!r}, which is no number; evaluate it again.")
-    return {name: float(value) for name, value in found.items()}
+    check_schema(place, scores, {f"{name}?": float for name in _KEPT}, "evaluate it again")
+    return {name: float(scores[name]) for name in _KEPT if name in scores}

@@ -136,8 +136,7 @@ def _data(table: Table, run):
 
 
 def _ours(run, score: Score, split: str, name: str) -> dict:
-    """Returns value and standard deviation as text, "" where there is none."""
-    return {name: score.mean(run, split), f"{name}{_DEVIATION}": score.deviation(run, split)}
+    return dict(zip((name, f"{name}{_DEVIATION}"), score.cells(run, split)))
 
 
 def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
@@ -149,7 +148,7 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
         runs = names if number else [*names, _NOT_RUN]
         parts += [f"## With {kind}\n"] if kind else []
         parts.append(_part([line for line in lines if line["run"] in runs]))
-    if any(line["run"] != _NOT_RUN for line in lines):  # see `figures.table_curves`
+    if any(line["run"] != _NOT_RUN for line in lines):  # see `draw_table_curves`
         parts.append(f"![dev scores by epoch, and scores by length](../figures/{table.name}.png)\n")
     parts.append("".join(map(_remark, lines)))
     if table.remaining:
@@ -222,14 +221,11 @@ def render_confusions(results: dict[str, dict]) -> str:
     texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
     texts.append(f"{link_to_deviations('ELMo-DiSAN')}.\n")
     for title, matrix in matrices.items():
-        lines = [
-            {
-                "gold \\ predicted": name,
-                **dict(zip(_ELMO.classes, row)),
-                "right, %": f"{100 * row[number] / max(1, sum(row)):.1f}",
-            }
-            for number, (name, row) in enumerate(zip(_ELMO.classes, matrix))
-        ]
+        lines = []
+        for number, (name, row) in enumerate(zip(_ELMO.classes, matrix)):
+            right = f"{100 * row[number] / max(1, sum(row)):.1f}"
+            cells = dict(zip(_ELMO.classes, row))
+            lines.append({"gold \\ predicted": name, **cells, "right, %": right})
         texts.append(f"{title}\n\n{markdown_table(lines)}")
     return "\n".join(texts)
 

@@ -19,17 +19,13 @@ VECTOR_DIMS = (100, 300)  # `glove_100d` and the papers; smaller vectors are for
 
 
 def read_section(paper: str, section: str, kind: Any, folder: Path = FOLDER):
-    """Reads one of `SECTIONS` of the file of one of `PAPERS`.
-
-    Args:
-      paper, section: their names.
-      kind: the type of the content, see `disan_tf.common.typed_yaml.read_section`.
-      folder: the folder of the files.
-
-    Raises:
-      UserError: see there.
-    """
+    """Reads one of `SECTIONS` of one of `PAPERS`, see `typed_yaml.read_section`."""
     return typed_yaml.read_section(Path(folder) / f"{paper}.yaml", section, SECTIONS, kind)
+
+
+def read_of_all(section: str, kind: Any) -> dict[str, Any]:
+    """Reads a section of all papers, by the papers' names."""
+    return {read_section(it, "paper", str): read_section(it, section, kind) for it in PAPERS}
 
 
 @dataclass(frozen=True)
@@ -43,17 +39,13 @@ class Score:
     digits: int = 2  # after the point
     sign: str = ""  # stands before a figure where several scores appear together
 
-    def mean(self, run: dict, split: Optional[str] = None) -> str:
-        """Formats a run's or series' mean on `split` or its own; "" where there is none."""
-        return self.format(mean(run, split or self.split, self.key))
-
-    def deviation(self, run: dict, split: Optional[str] = None) -> str:
-        """Formats the standard deviation over a series, see `mean`."""
-        return self.format(deviation(run, split or self.split, self.key))
+    def cells(self, run: dict, split: str) -> tuple[str, str]:
+        """Formats a run's score, or a series' mean and standard deviation; "" = there is none."""
+        return tuple(self.format(of(run, split, self.key)) for of in (mean, deviation))
 
     def show(self, run: dict, split: Optional[str] = None) -> str:
         """Formats a run as "75.22", a series as "r 0.8685 (0.0010)"; "" where there is none."""
-        value, spread = self.mean(run, split), self.deviation(run, split)
+        value, spread = self.cells(run, split or self.split)
         return " ".join(filter(None, [value and self.sign, value, spread and f"({spread})"]))
 
     def format(self, value: Optional[float]) -> str:
@@ -61,10 +53,7 @@ class Score:
         return "" if value is None else f"{self.scale * value:.{self.digits}f}"
 
     def show_difference(self, value: float, interval=None, covers: str = "") -> str:
-        """Formats a difference as "+0.38 (-0.08 to +0.83; seeds and examples)" or "+0.38".
-
-        Arguments: the difference, its `Interval` or None, and what the interval covers.
-        """
+        """Formats a difference and its `Interval`: "+0.38 (-0.08 to +0.83; seeds and examples)"."""
         parts = [value, *(interval[1:] if interval else ())]
         numbers = [round(self.scale * part, self.digits) + 0.0 for part in parts]  # no "-0.00"
         texts = [f"{number:+.{self.digits}f}" for number in numbers]
@@ -205,19 +194,19 @@ class Table:
         return ", ".join([*parts, f"subset {subset}"] if subset else parts)
 
 
-def _read_tables(paper: str) -> Iterator[Table]:
-    """Yields a paper's tables; their rows get the table's conditions, and "" for no figures."""
-    name = read_section(paper, "paper", str)
-    for table in read_section(paper, "tables", tuple[Table, ...]):
-        none = ("",) * len(table.scores)
-        rows = (
-            replace(row, where={**table.where, **row.where}, figures=row.figures or none)
-            for row in table.rows
-        )
-        yield replace(table, paper=name, rows=tuple(rows))
+def _read_tables() -> Iterator[Table]:
+    """Yields all tables; their rows get the table's conditions, and "" for no figures."""
+    for paper, tables in read_of_all("tables", tuple[Table, ...]).items():
+        for table in tables:
+            none = ("",) * len(table.scores)
+            rows = (
+                replace(row, where={**table.where, **row.where}, figures=row.figures or none)
+                for row in table.rows
+            )
+            yield replace(table, paper=paper, rows=tuple(rows))
 
 
-TABLES: dict[str, Table] = {table.name: table for paper in PAPERS for table in _read_tables(paper)}
+TABLES: dict[str, Table] = {table.name: table for table in _read_tables()}
 
 
 def find_row(config: dict) -> Optional[tuple[Table, Row]]:
@@ -227,9 +216,9 @@ def find_row(config: dict) -> Optional[tuple[Table, Row]]:
 
 
 def paper_figures(config: dict) -> str:
-    """Returns the paper's figures for a config's model on all splits but train, "" if none.
+    """Returns the paper's figures for a config's model, such as "85.62" or ".8695 / .8139 / .2879".
 
-    For instance "85.62", or ".8695 (.0012) / .8139 (.0012) / .2879 (.0036)".
+    Figures on train are left out; "" = the paper has no such model.
     """
     place = find_row(config)
     if place is None:

@@ -24,58 +24,61 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.reporting import deviations
-from disan_tf.reporting.all_runs import results_table
-from disan_tf.reporting.benchmark_tables import benchmark_tables
 from disan_tf.reporting.claims.ledger import assess_claims, render_claims
 from disan_tf.reporting.figures.main import draw_results
-from disan_tf.reporting.figures.table_curves import draw_table_curves
+from disan_tf.reporting.figures.runs import draw_table_curves
 from disan_tf.reporting.fine_tuning import FINE_TUNING, fine_tuning_tables
 from disan_tf.reporting.front_page import update_pages
 from disan_tf.reporting.paper_tables import render_tables
 from disan_tf.reporting.papers import paper_figures
-from disan_tf.reporting.result_files import read_records, read_result, write_predictions
+from disan_tf.reporting.recorded_tables import benchmark_tables, results_table
+from disan_tf.reporting.result_files import Records, read_records, read_result, write_predictions
 from disan_tf.reporting.results import describe_members
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 
 
 def report(runs: Optional[Path], output: Path) -> None:
-    """Records all finished runs below `runs`, and writes all tables anew.
+    """Records all finished runs below `runs`, see `record`, and writes all tables anew.
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
       output: the folder of the files above. If it is this repository's `checkpoints/`, the front
         page's results are written too.
-
-    Raises:
-      UserError: `runs` holds no run.
     """
     if runs is not None:
-        _record(Path(runs), output)
+        record(Path(runs), output)
     records = read_records(output)
-    results = records.results
-    draw_table_curves(results, output / "figures")
-    draw_results(results, output / "figures")
-    tables = {
-        **render_tables(records),
-        **fine_tuning_tables(output),
-        **results_table(results),
-        **benchmark_tables(records.benchmarks),
-    }
-    pages = {
-        **{f"tables/{name}": text for name, text in tables.items()},
-        **render_claims(assess_claims(records)),
-        deviations.PAGE: deviations.render_deviations(results, deviations.load_defaults()),
-    }
-    for name, text in pages.items():
+    draw_table_curves(records.results, output / "figures")
+    draw_results(records.results, output / "figures")
+    for name, text in render_pages(records, output).items():
         write_atomically(output / name, text)
     if output.resolve() == CHECKPOINTS:
         update_pages()
     print(f"tables in {output / 'tables'}")
 
 
-def _record(root: Path, output: Path) -> None:
-    """Writes a tree's results, and prints a line for each run that is not finished."""
+def render_pages(records: Records, output: Path) -> dict[str, str]:
+    """Renders the tables and pages of the records of `output`: path below it -> text."""
+    tables = {
+        **render_tables(records),
+        **fine_tuning_tables(output),
+        **results_table(records.results),
+        **benchmark_tables(records.benchmarks),
+    }
+    return {
+        **{f"tables/{name}": text for name, text in tables.items()},
+        **render_claims(assess_claims(records)),
+        deviations.PAGE: deviations.render_deviations(records.results, deviations.load_defaults()),
+    }
+
+
+def record(root: Path, output: Path) -> None:
+    """Writes the results and predictions of a tree's runs, and prints a line for each.
+
+    Raises:
+      UserError: there is no run.
+    """
     folders = list(find_runs(root))
     if not folders:
         raise UserError(f"{root} holds no work directory; name the folder of your runs.")
@@ -111,11 +114,6 @@ def find_runs(root) -> Iterator[Path]:
         if "series.json" in files or "config.json" in files:
             folders.clear()
             yield Path(folder)
-
-
-def find_work_directories(root) -> list[Path]:
-    """Returns all work directories at and below `root`, members of series included."""
-    return sorted(path.parent for path in Path(root).rglob("metrics.jsonl"))
 
 
 def summarise(folder: Path, previous: dict) -> dict:

@@ -1,15 +1,23 @@
 """The rows that `--mode=reproduce` trains or scores, the rules of its verdict, and their page."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional
+from itertools import chain
+from typing import NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, suggestion
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.papers import PAPERS, TABLES, Row, Score, read_section
-from disan_tf.reporting.results import deviation, mean, members_of, seeds_of, training_examples
+from disan_tf.reporting.papers import TABLES, Row, Score, read_of_all
+from disan_tf.reporting.results import (
+    describe_members,
+    deviation,
+    mean,
+    members_of,
+    seeds_of,
+    training_examples,
+)
 
 OK, CLOSE, FAIL = "OK", "close", "FAIL"
 LIMITS = {"accuracy": 0.02, "pearson": 0.01}  # of a tolerance
@@ -48,18 +56,14 @@ class Target:
         return self.result["config"]["data"].get("folds", 0)
 
     @property
-    def test_examples(self) -> int:
-        """The number of test examples, over all folds."""
-        return self.result["data"]["splits"]["test"] * max(1, self.folds)
-
-    @property
     def standard_deviation(self) -> float:
         """The deviation of one seed's score from the mean, see `RULE`."""
         value = mean(self.result, "test", self.score.key)
+        examples = self.result["data"]["splits"]["test"] * max(1, self.folds)
         if self.score.key == "accuracy":
-            error = math.sqrt(value * (1 - value) / self.test_examples)
+            error = math.sqrt(value * (1 - value) / examples)
         else:
-            error = (1 - value**2) / math.sqrt(self.test_examples)
+            error = (1 - value**2) / math.sqrt(examples)
         over_seeds = None if self.folds else deviation(self.result, "test", self.score.key)
         return max(error, over_seeds or 0.0)
 
@@ -69,12 +73,11 @@ class Target:
         return min(2 * self.standard_deviation * spread, LIMITS[self.score.key])
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A word, `OK`, `CLOSE` or `FAIL`, and the lines that explain it."""
 
     word: str
-    lines: tuple[str, ...]
+    lines: Sequence[str]
 
     def __str__(self) -> str:
         return "\n".join([*self.lines, self.word])
@@ -88,9 +91,8 @@ def read_targets(results: Mapping[str, dict]) -> dict[str, Target]:
             figure = table.headline_figure(row)
             target = Target(row, table.headline, figure, results.get(row.recorded))
             targets.setdefault(row.name, target)
-    for paper in PAPERS:
-        for row in read_section(paper, "rows", tuple[Row, ...]):
-            targets[row.name] = Target(row, Score("test", "test"), "", results.get(row.recorded))
+    for row in chain.from_iterable(read_of_all("rows", tuple[Row, ...]).values()):
+        targets[row.name] = Target(row, Score("test", "test"), "", results.get(row.recorded))
     return targets
 
 
@@ -113,12 +115,7 @@ def find_target(targets: Mapping[str, Target], name: str) -> Target:
 
 
 def judge(target: Target, run: dict) -> Verdict:
-    """Compares a new run of a row with the recorded one.
-
-    Args:
-      target: the row.
-      run: what `disan_tf.runs.series_summary.summarise_series` returned.
-    """
+    """Compares a new run of a row, from `summarise_series`, with the recorded one."""
     score, seeds = target.score, seeds_of(run)
     value, recorded = (mean(part, "test", score.key) for part in (run, target.result))
     tolerance, difference = target.tolerance(len(seeds)), abs(value - recorded)
@@ -127,8 +124,8 @@ def judge(target: Target, run: dict) -> Verdict:
         word = OK if difference <= tolerance else CLOSE
     lines = [
         *_titles(target),
-        f"  recorded  {score.show(target.result)}, seeds {_join(target.seeds)}",
-        f"  yours     {score.show(run)}, seeds {_join(seeds)}; dev {score.show(run, 'dev')}",
+        f"  recorded  {score.show(target.result)}, {describe_members(target.result)}",
+        f"  yours     {score.show(run)}, {describe_members(run)}; dev {score.show(run, 'dev')}",
         f"difference {score.show_difference(value - recorded)}, tolerance "
         f"{score.format(tolerance)} = 2 x {score.format(target.standard_deviation)} x "
         f"sqrt(1/{len(seeds)} + 1/{len(target.seeds)}), at most {score.format(LIMITS[score.key])}",
@@ -137,7 +134,7 @@ def judge(target: Target, run: dict) -> Verdict:
     if abs(examples - expected) >= _OTHER_DATA * expected:
         word = FAIL
         lines.append(f"trained on {count(examples, 'example')}, the recorded run on {expected:,}")
-    return Verdict(word, tuple(lines))
+    return Verdict(word, lines)
 
 
 def judge_released(target: Target, released: float, scores: Mapping, machine: str) -> Verdict:
@@ -156,12 +153,12 @@ def judge_released(target: Target, released: float, scores: Mapping, machine: st
         allowed, reason = 0.0, f"the score of the release was measured with {machine}"
     elif score.key == "accuracy":
         allowed, reason = limit / scores["examples"], f"{limit} examples"
-    lines = (
+    lines = [
         *_titles(target),
         f"  released  {released:.4f}",
         f"  yours     {scores[score.key]:.4f} on {scores['examples']:,} test examples",
         f"difference {difference:+.4f}, tolerance {allowed:.4f} ({reason})",
-    )
+    ]
     return Verdict(OK if abs(difference) <= allowed + _ROUNDING else FAIL, lines)
 
 
@@ -169,10 +166,6 @@ def _titles(target: Target) -> list[str]:
     unit = "accuracy in per cent" if target.score.key == "accuracy" else "Pearson's r"
     title = f"{target.row.name}: {target.row.model}, {unit} on test"
     return [title, f"  paper     {target.paper or 'none'}"]
-
-
-def _join(numbers) -> str:
-    return ", ".join(map(str, numbers))
 
 
 def render_rows(targets: Mapping[str, Target]) -> str:
@@ -183,7 +176,7 @@ def render_rows(targets: Mapping[str, Target]) -> str:
 
 def list_rows(targets: Mapping[str, Target]) -> list[dict[str, str]]:
     """Returns a line for each row, for tables."""
-    return [_line(target) for target in targets.values()]
+    return list(map(_line, targets.values()))
 
 
 def _line(target: Target) -> dict[str, str]:

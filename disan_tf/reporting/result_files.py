@@ -1,8 +1,7 @@
 """Readers and writers of recorded results; files are checked as they are read.
 
-<folder>/results/<name>.json      the result of `summarise_run` or `summarise_series`, with
-                                  "paper" (the paper's figures), "note" (why ours differ) and
-                                  "command"
+<folder>/results/<name>.json      what `summarise_run` or `summarise_series` returned, "command",
+                                  "paper" (the paper's figures) and "note" (why ours differ)
 <folder>/predictions/<name>.npz   each member's predictions for the test examples
 <folder>/benchmarks/<name>.json   what `--mode=benchmark` wrote
 """
@@ -28,7 +27,6 @@ from disan_tf.runs.run_summary import best_step
 from disan_tf.runs.work_directory import START
 
 _REMEDY = "restore it from the repository"
-_EMPTY = MappingProxyType({})
 _DAMAGES = (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError)
 _NULL = type(None)
 _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
@@ -64,9 +62,7 @@ _RESULT = {
         "official_training_examples": (int, _NULL),
         "training_tokens_covered": (float, _NULL),
     },
-    "seconds_per_epoch": float,
-    "best_epoch": float,
-    "minutes_to_best": float,
+    **dict.fromkeys(("seconds_per_epoch", "best_epoch", "minutes_to_best"), float),
     "init_from?": START,
 }
 _SCORES = {"accuracy?": float, "pearson?": float, "spearman?": float, "mse?": float}
@@ -74,10 +70,7 @@ _RUN = {
     **_TRAINED,
     "dev": _SCORES,
     "test": {**_SCORES, "by_length?": _LENGTHS, "confusion?": _CONFUSION},
-    "train?": _SCORES,
-    "mismatched?": _SCORES,
-    "best_on_test?": _SCORES,
-    "best_on_mismatched?": _SCORES,
+    **dict.fromkeys(("train?", "mismatched?", "best_on_test?", "best_on_mismatched?"), _SCORES),
 }
 _SERIES = {
     "members": [
@@ -91,11 +84,11 @@ _SERIES = {
 
 
 class Records(NamedTuple):
-    """What was recorded, by the names of the files."""
+    """Recorded results, predictions and benchmarks, by the names of their files."""
 
     results: Mapping[str, dict]
-    predictions: Mapping[str, Sequence[Answers]] = _EMPTY
-    benchmarks: Mapping[str, dict] = _EMPTY
+    predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({})
+    benchmarks: Mapping[str, dict] = MappingProxyType({})
 
 
 def read_records(folder: Path) -> Records:
@@ -164,11 +157,7 @@ def read_answers(path: Path) -> list[Answers]:
 
 
 def read_evaluation(workdir: Path, split: str) -> Optional[Answers]:
-    """Reads the predictions that `--mode=evaluate` wrote; None where they are not the best model's.
-
-    Raises:
-      UserError: the file is damaged.
-    """
+    """Reads the predictions that `--mode=evaluate` wrote; None if they aren't the best model's."""
     path = workdir / "evaluation" / f"{split}.npz"
     if not path.is_file():
         return None
@@ -199,12 +188,8 @@ def _answers(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Answers:
 def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = False) -> None:
     """Writes the best models' predictions for the test examples, if all members have them.
 
-    Otherwise a file of that name is removed, since it would belong to another result.
-
-    Args:
-      path: the path of the file.
-      workdirs: name of each member -> its work directory.
-      joins: whether the file's other members stay; without a file nothing is written.
+    Otherwise a file of that name is removed, since it would belong to another result. `joins` says
+    that other members in the file stay; without a file nothing is written.
     """
     found = {member: read_evaluation(workdir, "test") for member, workdir in workdirs.items()}
     if None in found.values() or (joins and not path.is_file()):

@@ -48,8 +48,8 @@ def _list(noun, numbers):
 def training_examples(run: dict) -> int:
     """Returns how many examples a run was trained on.
 
-    A run trains on fewer than it read where long sentences, a dev part or a test fold are left out,
-    and on more where a tree has several phrases.
+    They are fewer than it read where long sentences, a dev part or a test fold are left out, and
+    more where a tree has several phrases.
     """
     kept = run["data"]["training_examples"]
     return min(run["config"]["train"].get("examples") or kept, kept)

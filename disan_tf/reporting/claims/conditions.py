@@ -22,11 +22,8 @@ def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) ->
 
     Compared are data, classifier, precision, training examples, options of training, steps and,
     where both have samplers, the policy gradient. Steps that train the samplers alone may count or
-    not. A limit of steps counts only where a training reached it.
-
-    Args:
-      first, second: recorded results.
-      free: options that may differ, such as "data.vectors".
+    not. A limit of steps counts only where a training reached it. Options in `free`, such as
+    "data.vectors", may differ.
     """
     return ", ".join(_differences(first, second, _ALWAYS_FREE | set(free)))
 

@@ -1,11 +1,8 @@
-"""The evidence of a claim: rows of a table, selections, benchmarks, and what it finds in records.
-
-The classes at the end are the kinds of `evidence` in `checkpoints/papers/*.yaml`. Their method
-`find` takes `Records` and returns a `Finding`.
-"""
+"""The kinds of `evidence` in `checkpoints/papers/*.yaml`, which find figures in our records."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal, Optional
 
 from disan_tf.reporting.claims.conditions import (
@@ -16,13 +13,12 @@ from disan_tf.reporting.claims.conditions import (
     scope_of,
     unequal_conditions,
 )
-from disan_tf.reporting.differences import Interval, difference_over_all
+from disan_tf.reporting.differences import PAIRED, Interval, difference_over_all
 from disan_tf.reporting.papers import TABLES, Row, Score
 from disan_tf.reporting.result_files import Records
 from disan_tf.reporting.results import mean, percent, seeds_of, training_share
 
 LOWER_IS_BETTER = ("loss", "mse")
-_WITH_PREDICTIONS = ("accuracy", "pearson")
 _SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain
     "no cost": ("accuracy", "all_accuracy", lambda selected, everything: selected - everything),
     "few tokens": ("head_fraction", "dependent_fraction", lambda h, d: 0.5 - (h + d) / 2),
@@ -168,9 +164,9 @@ class Selection:
         agreeing = sum(value > 0 for value in gains)
         return Finding(
             self.paper,
-            ours=" and ".join(f"{100 * _average(side):.2f}" for side in zip(*pairs)),
-            gain=f"{100 * _average(gains):+.2f}",
-            value=_average(gains),
+            ours=" and ".join(f"{100 * fmean(side):.2f}" for side in zip(*pairs)),
+            gain=f"{100 * fmean(gains):+.2f}",
+            value=fmean(gains),
             covers=f"no interval: not kept by example; paper's sign in {agreeing} of {len(gains)}",
             share=_shares(*series.values()),
             seeds=f"{len(gains)} models",
@@ -202,9 +198,8 @@ class Benchmark:
         record = records.benchmarks.get(self.file)
         if record is None:
             return Finding(self.paper, missing=f"benchmark {self.file}: not run")
-        (first, ours), (second, others) = (
-            _measure(record, path) for path in (self.first, self.second)
-        )
+        first, ours = _measure(record, self.first)
+        second, others = _measure(record, self.second)
         ratio = Interval(second[0] / first[0], second[1] / first[2], second[2] / first[1])
         machine = record["machine"]
         return Finding(
@@ -256,7 +251,7 @@ def _find_row(table: str, model: str) -> Row:
 def _difference(names, records: Records, score: Score) -> tuple[float, Optional[Interval], str]:
     """Returns the difference of two runs, its interval, and what that covers or why it is None."""
     first, second = (mean(records.results[name], score.split, score.key) for name in names)
-    if score.key not in _WITH_PREDICTIONS:
+    if score.key not in PAIRED:
         return first - second, None, f"no interval: {score.name} was not kept by example"
     if not {*names} <= records.predictions.keys():
         return first - second, None, "no interval: predictions were not kept"
@@ -278,10 +273,6 @@ def _shares(*runs: dict) -> str:
     """Describes the shares of the official training examples that runs were trained on."""
     found = {training_share(run) for run in runs} - {None}
     return " and ".join(percent(share) for share in sorted(found, reverse=True))
-
-
-def _average(numbers: Sequence[float]) -> float:
-    return sum(numbers) / len(numbers)
 
 
 def _measure(record, path: str) -> tuple[tuple, str]:

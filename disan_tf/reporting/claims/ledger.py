@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, NamedTuple, Union
 
 from disan_tf.common.tables import csv_table, markdown_table
@@ -15,7 +14,7 @@ from disan_tf.reporting.claims.evidence import (
     Untested,
 )
 from disan_tf.reporting.differences import ALL, EXAMPLES_ONLY
-from disan_tf.reporting.papers import PAPERS, read_section
+from disan_tf.reporting.papers import read_of_all
 from disan_tf.reporting.result_files import Records
 
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
@@ -79,18 +78,11 @@ class Entry(NamedTuple):
 Ledger = dict[str, list[Entry]]  # paper -> the entries of its claims
 
 
-@cache
-def read_claims() -> dict[str, tuple[Claim, ...]]:
-    """Reads the claims of all papers, by the papers' names."""
-    kind = tuple[Claim, ...]
-    return {read_section(name, "paper", str): read_section(name, "claims", kind) for name in PAPERS}
-
-
 def assess_claims(records: Records) -> Ledger:
     """Assesses all claims on records."""
     return {
         paper: [Entry(claim, claim.evidence.find(records)) for claim in claims]
-        for paper, claims in read_claims().items()
+        for paper, claims in read_of_all("claims", tuple[Claim, ...]).items()
     }
 
 

@@ -94,36 +94,21 @@ def _read(path: Path) -> list[dict]:
 FIGURES = tuple(PaperFigure(**entry) for entry in _read(_FOLDER / "catalogue.jsonl"))
 
 
-def write_examples(
-    path: Path, encoder: str, fields: Sequence[str], text_name: Callable[[str], str]
-) -> None:
-    """Writes a paper's example sentences as JSON lines for a model with these fields.
+def write_examples(path: Path, encoder: str, names: Sequence[str]) -> None:
+    """Writes the example sentences of an encoder's paper as JSON lines with texts of these names.
 
-    The paper's sentences come in twos: a line holds one sentence, or both if there are two fields.
-
-    Args:
-      path: the path of the file.
-      encoder: `config.encoder.name`, which `examples.jsonl` calls a paper.
-      fields: the model's fields.
-      text_name: returns the name of a field's text in a record.
+    The paper's sentences come in twos: a line holds one sentence, or both if there are two names.
     """
     lines = []
-    for example in _read(_EXAMPLES):
-        if encoder in example["papers"]:
-            word = {"word": example["word"]} if "word" in example else {}
-            for start in range(0, 2, len(fields)):
-                sentences = example["sentences"][start : start + len(fields)]
-                lines.append({**dict(zip(map(text_name, fields), sentences)), **word})
+    for example in (example for example in _read(_EXAMPLES) if encoder in example["papers"]):
+        word = {"word": example["word"]} if "word" in example else {}
+        for start in range(0, 2, len(names)):
+            lines.append({**dict(zip(names, example["sentences"][start:])), **word})
     write_atomically(path, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def check_names(names: Sequence[str], has_model: bool) -> None:
-    """Raises UserError for an unknown figure, or one that cannot be drawn.
-
-    Args:
-      names: names of figures.
-      has_model: whether a model was named.
-    """
+    """Raises UserError for an unknown figure, or one that cannot be drawn (without a model)."""
     figures = {figure.name: figure for figure in FIGURES}
     for name in names:
         try:
@@ -164,29 +149,27 @@ def draw_model(
       drawings: see `disan_tf.serving.attention_page.figures.DRAWINGS`.
       sources: "lines", see `disan_tf.serving.attention_page.attended.read_lines`, and "vectors",
         the content of `weight_vectors.json`, or {} where there is none.
-      model: the model.
-      output: gets a folder with the model's name.
-      names: names of the figures; none = all.
+      model: the model, after which a folder of `output` is named.
+      output, names: see `draw_runs`.
     """
     for figure in _chosen(_OF_MODELS, names):
         if figure.encoder == model.config["encoder"]["name"]:
-            picture = drawings[figure.draw](sources[figure.source])
-            subject = model.describe()
-            _report(figure, _save(figure, picture, output / model.name, subject, model.command))
+            picture, folder = drawings[figure.draw](sources[figure.source]), output / model.name
+            print(_save(figure, picture, folder, model.describe(), model.command))
     write_atomically(output / "README.md", figures_readme(output))
 
 
 def draw_runs(
-    results: dict[str, dict], folders: Sequence[Path], output: Path, names: Sequence[str]
+    results: dict[str, dict], root: Optional[Path], output: Path, names: Sequence[str]
 ) -> None:
-    """Draws the named figures, none = all, of recorded results and work directories."""
+    """Draws the named figures, none = all, of recorded results and runs at and below `root`."""
     for figure in _chosen((RESULTS, LOSSES, CODE), names):
         if figure.source == RESULTS:
-            _report(figure, _draw_results(figure, results, output))
+            print(_draw_results(figure, results, output))
         elif figure.source == LOSSES:
-            _report(figure, _draw_losses(figure, folders, output))
+            print(_draw_losses(figure, root, output))
         else:
-            _report(figure, _save(figure, runs.positional_masks(), output, "the code", _COMMAND))
+            print(_save(figure, runs.positional_masks(), output, "the code", _COMMAND))
     write_atomically(output / "README.md", figures_readme(output))
 
 
@@ -203,35 +186,31 @@ def _chosen(sources: Sequence[str], names: Sequence[str]) -> Iterator[PaperFigur
             yield figure
 
 
-def _draw_results(figure: PaperFigure, results: dict[str, dict], output: Path) -> Optional[Path]:
+def _draw_results(figure: PaperFigure, results: dict[str, dict], output: Path) -> str:
     picture, names = OF_RESULTS[figure.draw](results)
     listed = ", ".join(f"`{name}` ({describe_members(results[name])})" for name in names)
     return _save(figure, picture, output, f"recorded runs, {listed}", _COMMAND)
 
 
-def _draw_losses(figure: PaperFigure, folders: Sequence[Path], output: Path) -> Optional[Path]:
+def _draw_losses(figure: PaperFigure, root: Optional[Path], output: Path) -> str:
     """Draws the losses of the first work directory of a DRCN of the figure's variant."""
-    for folder in folders:
-        config = read_config(folder)
+    for path in sorted(root.rglob("metrics.jsonl")) if root else ():
+        config = read_config(path.parent)
         place = find_row(config)
         if place and (place[1].config, place[1].variant) == ("drcn_snli", figure.variant):
-            picture = runs.losses(MetricsLog.read(folder / "metrics.jsonl"))
-            subject = f"the run {folder.name}{_share(config)}"
+            picture = runs.losses(MetricsLog.read(path))
+            subject = f"the run {path.parent.name}{_share(config)}"
             return _save(figure, picture, output, subject, f"{_COMMAND} --workdir=runs")
-    return None
+    return _save(figure, None, output, "", "")
 
 
-def _save(figure: PaperFigure, picture, folder: Path, subject: str, command: str) -> Optional[Path]:
-    """Writes a picture and its caption; returns the path of the picture, None if it is None."""
+def _save(figure: PaperFigure, picture, folder: Path, subject: str, command: str) -> str:
+    """Writes a picture and its caption; returns its path, or for None what it needs."""
     if picture is None:
-        return None
+        return f"{figure.name}: not drawn; it needs {figure.needs}"
     save_picture(picture, folder / figure.name)
     write_atomically(folder / f"{figure.name}.md", caption(figure, subject, command))
-    return folder / f"{figure.name}.svg"
-
-
-def _report(figure: PaperFigure, path: Optional[Path]) -> None:
-    print(path or f"{figure.name}: not drawn; it needs {figure.needs}")
+    return str(folder / f"{figure.name}.svg")
 
 
 def caption(figure: PaperFigure, subject: str, command: str) -> str:

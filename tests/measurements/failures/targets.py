@@ -11,7 +11,7 @@ from data_prep.corpora import READERS
 from disan_tf.common.files import read_json, sha256, write_arrays
 from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.figures.table_curves import picture
+from disan_tf.reporting.figures.runs import picture
 from disan_tf.reporting.paper_tables import render_tables
 from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.report import report, summarise

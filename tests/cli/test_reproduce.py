@@ -12,7 +12,7 @@ from disan_tf.cli import reproduce as cli
 from disan_tf.cli.loading import prepare_corpus
 from disan_tf.cli.reproduce import Reproduction
 from disan_tf.common.errors import UserError
-from disan_tf.reporting.paper_tables.table import Row, Score
+from disan_tf.reporting.papers import Row, Score
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.reproduction import FAIL, OK, Target
 from disan_tf.runs.bundle import load_bundle

@@ -6,14 +6,6 @@ import io
 import numpy as np
 import pytest
 
-<<<<<<< ours
-from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.reporting.all_runs import results_table
-from disan_tf.reporting.benchmark_tables import benchmark_tables
-from disan_tf.reporting.fine_tuning import fine_tuning_tables
-from disan_tf.reporting.paper_tables import render_tables
-from disan_tf.reporting.papers import TABLES, paper_figures
-=======
 from disan_tf.reporting.differences import Answers, difference
 from disan_tf.reporting.paper_tables import (
     accuracy_per_epoch,
@@ -22,7 +14,6 @@ from disan_tf.reporting.paper_tables import (
     render_tables,
 )
 from disan_tf.reporting.papers import TABLES
->>>>>>> theirs
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.result_files import Records
 from tests.support.runs.finished import config_of, write_run, write_selections, write_series
@@ -277,42 +268,8 @@ def test_a_run_costs_what_an_epoch_of_glove_costs_so_often():
     seconds = {"glove": 20.0, "small_bilm": 25.0, "": 110.0}
     data = {"training_examples": 900}
     runs = {
-<<<<<<< ours
-        name: summarise(write_run(tmp_path / name, config_of(name, folds=10)), {})
-        for name in ("cr", "mpqa")
-    }
-    assert "difference" not in render_tables(runs)["disan_table_5.md"]
-
-
-def test_every_table_links_to_the_deviations_of_its_paper():
-    texts = render_tables({})
-    for name in TABLES:
-        paper = TABLES[name].paper.lower()
-        assert f"](../deviations.md#{paper})" in texts[f"{name}.md"]
-    assert "](../deviations.md#elmo-disan)" in texts["elmo_disan_tables_2_3.md"]
-    assert "of sampled selections" in texts["resan_table_3.md"]
-    assert "917 of its 9,832 pairs" in texts["disan_table_3.md"]
-
-
-def test_table_3_is_in_per_cent(tmp_path):
-    run = summarise(write_run(tmp_path, config_of("multinli")), {})
-    assert run["paper"] == "70.977 / 71.402"
-    assert "| 50.000 | 70.977 | 47.500 |" in _tables(run)["disan_table_3.md"]
-
-
-def test_the_tables_of_the_repository_are_those_of_its_results():
-    tables = {path.name: path.read_text("utf-8") for path in (CHECKPOINTS / "tables").iterdir()}
-    results = read_results(CHECKPOINTS / "results")
-    predictions = read_predictions(CHECKPOINTS / "predictions")
-    made = {
-        **render_tables(results, predictions, read_speeds(CHECKPOINTS / "benchmarks")),
-        **fine_tuning_tables(CHECKPOINTS),
-        **results_table(results),
-        **benchmark_tables(CHECKPOINTS / "benchmarks"),
-=======
         variant: _elmo(variant, parameters=5, seconds_per_epoch=epoch, data=data)
         for variant, epoch in seconds.items()
->>>>>>> theirs
     }
     less = {"training_examples": 800}
     runs["others"] = _elmo("random", parameters=5, seconds_per_epoch=9.0, data=less)

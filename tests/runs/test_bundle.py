@@ -12,7 +12,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline.format import Keys
-from disan_tf.runs.bundle import FORMAT, Bundle, load_bundle, read_info, save_bundle
+from disan_tf.runs.bundle import FORMAT, Bundle, check_digests, load_bundle, read_info, save_bundle
 from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
 from tests.support.corpora.pairs import FORMS, WORDS, make_feature_corpus, make_pair_corpus

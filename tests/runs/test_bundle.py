@@ -12,7 +12,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline.format import Keys
-from disan_tf.runs.bundle import FORMAT, Bundle, load_bundle, read_info, save_bundle
+from disan_tf.runs.bundle import FORMAT, Bundle, check_digests, load_bundle, read_info, save_bundle
 from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
 from tests.support.corpora.pairs import FORMS, WORDS, make_feature_corpus, make_pair_corpus
@@ -122,3 +122,11 @@ def test_a_sentence_without_a_partner_matches_nothing(tmp_path, corpus):
     look_up = save(tmp_path / "best", "drcn_snli", corpus).text_to_ids()
     ids, characters, match = look_up.inputs(look_up.tokens(tf.constant(["Dogs sing here.", ""])))
     assert characters.shape == (*ids.shape, LENGTH) and not np.any(match)
+
+
+def test_the_forms_have_a_digest(tmp_path, corpus):
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    check_digests(tmp_path / "best", bundle.info)
+    (tmp_path / "best/forms.tsv").write_text("dogs\tdog\thound\n")
+    with pytest.raises(UserError, match=r"forms\.tsv has SHA-256 .* damaged or was changed"):
+        check_digests(tmp_path / "best", bundle.info)

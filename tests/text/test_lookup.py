@@ -40,12 +40,6 @@ def test_tokens_of_invalid_utf8_are_valid_and_have_ids(name):
     np.testing.assert_array_equal(module([b"the \xff film"]), [[2, 9, 3]])
 
 
-def test_pre_tokenised_input_has_the_ids_of_its_text(text_to_ids):
-    lines = ["The film is n't new .", "", "the"]
-    tokens = tf.ragged.constant([line.split() for line in lines], dtype=tf.string)
-    np.testing.assert_array_equal(text_to_ids.from_tokens(tokens), text_to_ids(lines))
-
-
 def test_one_trace_serves_any_batch_size(text_to_ids):
     graph = tf.function(text_to_ids, [tf.TensorSpec([None], tf.string)])
     for lines in (["the film"], ["", "é", "the"], []):

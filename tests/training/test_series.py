@@ -14,10 +14,9 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.common.locks import owned
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.series_summary import series_command, summarise_series
+from disan_tf.runs.series_summary import series_command
 from disan_tf.training.experiment import Trainer
 from disan_tf.training.series import check_no_series, evaluate_series, plan, train_series
-from tests.support.runs.finished import config_of, write_series
 from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
 
 FOLDS = 3
@@ -123,12 +122,6 @@ def test_the_series_has_means_and_deviations_of_its_members(finished):
         assert summary["mean"][split]["accuracy"] == pytest.approx(statistics.mean(scores))
         spread = summary["standard_deviation"][split]["accuracy"]
         assert spread == pytest.approx(statistics.stdev(scores))
-
-
-def test_the_deviation_is_over_n_minus_1(tmp_path):
-    write_series(tmp_path, config_of(), tests=(0.4, 0.5, 0.6))
-    spread = summarise_series(tmp_path)["standard_deviation"]["test"]["accuracy"]
-    assert spread == pytest.approx(0.1)
 
 
 def test_the_series_has_the_curves_and_the_confusions_of_its_members(finished):

@@ -1,4 +1,4 @@
-"""Class weights, and the score that selects the model."""
+"""Class weights, the score that selects the model, and the steps of checkpoints."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import draw_examples
 from disan_tf.models.classification import ClassScores
 from disan_tf.training.experiment import Trainer
-from disan_tf.training.options import weights_of_classes
+from disan_tf.training.options import is_logged, is_saved, weights_of_classes
 from tests.support.runs.training import corpus_of, load_config, tiny_config, with_few_operations
 
 
@@ -92,3 +92,9 @@ def test_wrong_options_are_refused(config, values, message):
     config.train.update(values)
     with pytest.raises(UserError, match=message):
         check_config(config)
+
+
+def test_a_checkpoint_is_due_at_its_own_steps_and_at_evaluations():
+    train = ConfigDict({"steps": 9, "evaluate_every": 4, "checkpoint_every": 3, "log_every": 5})
+    assert [step for step in range(1, 10) if is_saved(train, step)] == [3, 4, 6, 8, 9]
+    assert [step for step in range(1, 10) if is_logged(train, step)] == [3, 4, 5, 6, 8, 9]

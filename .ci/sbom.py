@@ -1,6 +1,6 @@
 """Writes the packages of a lock as a software bill of materials (SBOM): CycloneDX 1.6, JSON.
 
-    python .ci/sbom.py LOCK VERSION OUTPUT
+python .ci/sbom.py LOCK VERSION OUTPUT
 """
 
 import json

@@ -167,9 +167,7 @@ def test_what_is_neither_right_nor_refused_is_told(tmp_path, error, verdict):
     verdicts = [judge(kind, Case(None, 0, random.Random(seed))) for seed in range(5)]
     assert all(it == "right" or it.startswith(verdict) for it in verdicts)
     assert any(it.startswith(verdict) for it in verdicts)
-    assert not judge(kind._replace(is_ours=False), Case(None, 0, random.Random(1))).startswith(
-        "ref"
-    )
+    assert not judge(kind._replace(limit=0), Case(None, 0, random.Random(1))).startswith("ref")
 
 
 def test_a_process_that_ends_is_begun_anew(tmp_path):

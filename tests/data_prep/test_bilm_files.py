@@ -46,14 +46,6 @@ def contents(folder, names):
     return [(folder / name).read_bytes() for name in names]
 
 
-def refusal(data_dir, prepared_dir, chosen=None):
-    """The one sentence of the error, after which nothing is left behind."""
-    message = user_error(prepare, chosen or options(), data_dir, prepared_dir)
-    assert not prepared_dir.exists() or list(prepared_dir.iterdir()) == []
-    assert message.endswith(".")
-    return message
-
-
 def test_a_prepared_corpus_has_the_files_of_its_biLM(data_dir, prepared_dir):
     corpus = PreparedCorpus(prepare(options(), data_dir, prepared_dir))
     assert corpus.bilm == tuple(corpus.directory / name for name in COPIES)
@@ -67,15 +59,10 @@ def test_a_prepared_corpus_has_the_files_of_its_biLM(data_dir, prepared_dir):
     for name, content in zip(FILES, contents(data_dir / "elmo", FILES)):
         recorded = manifest["inputs"][f"elmo/{name}"]
         assert recorded["sha256"] == hashlib.sha256(content).hexdigest()
-
-
-def test_spellings_are_as_long_as_the_options_of_the_biLM_say(data_dir, prepared_dir):
-    corpus = PreparedCorpus(prepare(options(), data_dir, prepared_dir))
-    spellings = np.load(corpus.directory / "spellings.npy")
+    spellings, features = np.load(corpus.directory / "spellings.npy"), corpus.split("dev").features
     assert spellings.dtype == np.uint16 and not spellings[0].any()
     expected = {tuple(official_ids(token, LENGTH)) for token in TOKENS}
     assert {tuple(row) for row in spellings[1:]} == expected and len(spellings) == 1 + len(TOKENS)
-    features = corpus.split("dev").features
     rows = spellings[features.spelling["sentence"]].tolist()
     assert rows == [official_ids(token, LENGTH) for token in ("Cold", "tea")]
     assert features.match is None
@@ -88,26 +75,22 @@ def test_without_a_biLM_there_are_no_files_and_no_characters(data_dir, prepared_
     assert not any("bilm" in name or "spelling" in name for name in names)
 
 
-@pytest.mark.parametrize("is_relative", [True, False])
-def test_weights_behind_a_symbolic_link_are_there_themselves(data_dir, prepared_dir, is_relative):
+@pytest.mark.parametrize("store", ["../store", "{}/store"])
+def test_weights_behind_a_symbolic_link_are_there_themselves(
+    data_dir, prepared_dir, store, monkeypatch
+):
     (data_dir / "store").mkdir()
     for name in FILES:
         (data_dir / "elmo" / name).rename(data_dir / "store" / name)
-        target = f"../store/{name}" if is_relative else data_dir / "store" / name
-        (data_dir / "elmo" / name).symlink_to(target)
+        (data_dir / "elmo" / name).symlink_to(f"{store.format(data_dir)}/{name}")
     corpus = PreparedCorpus(prepare(options(), data_dir, prepared_dir))
     assert not any(path.is_symlink() for path in corpus.bilm)
     assert contents(corpus.directory, COPIES) == contents(data_dir / "store", FILES)
-
-
-def test_the_weights_are_copied_where_links_are_impossible(data_dir, prepared_dir, monkeypatch):
-    def refuse(*paths):
-        raise OSError("Invalid cross-device link")
-
-    monkeypatch.setattr(os, "link", refuse)
-    folder = prepare(options(), data_dir, prepared_dir)
-    assert contents(folder, COPIES) == contents(data_dir / "elmo", FILES)
-    assert not os.path.samefile(folder / COPIES[1], data_dir / "elmo" / FILES[1])
+    # Where links are impossible, which is another OSError, the weights are copied.
+    monkeypatch.setattr(os, "link", lambda *paths: (data_dir / "absent").stat())
+    folder = prepare(options(), data_dir, prepared_dir.with_name("copied"))
+    assert contents(folder, COPIES) == contents(data_dir / "store", FILES)
+    assert not os.path.samefile(folder / COPIES[1], data_dir / "store" / FILES[1])
 
 
 @pytest.mark.parametrize("in_place", [True, False])
@@ -135,16 +118,10 @@ def test_changed_options_are_prepared_again(data_dir, prepared_dir, bilm_dir):
     assert np.load(folder / "spellings.npy").shape[1] == 9
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_missing_file_is_named_with_what_makes_it(data_dir, prepared_dir, name):
-    (data_dir / "elmo" / name).unlink()
-    message = refusal(data_dir, prepared_dir)
-    assert message.startswith(f"{data_dir}/elmo/{name} is missing; --config.data.bilm=elmo/small ")
-
-
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
+        (None, "is missing; --config.data.bilm=elmo/small "),
         ("{", "is not readable JSON"),
         ("[]", "the file must be an object"),
         ("{}", "has no char_cnn.max_characters_per_token"),
@@ -153,8 +130,13 @@ def test_a_missing_file_is_named_with_what_makes_it(data_dir, prepared_dir, name
         ('{"char_cnn": {"max_characters_per_token": 2}}', "max_characters_per_token is 2 and"),
     ],
 )
-def test_options_without_the_length_of_words_are_named(data_dir, prepared_dir, content, fault):
-    path = data_dir / "elmo" / FILES[0]
-    path.write_text(content)
-    message = refusal(data_dir, prepared_dir)
-    assert message.startswith(str(path)) and fault in message
+def test_missing_files_and_options_without_the_length_of_words_are_named(
+    data_dir, prepared_dir, content, fault
+):
+    path = data_dir / "elmo" / FILES[0 if content else 1]
+    path.unlink()
+    if content:
+        path.write_text(content)
+    message = user_error(prepare, options(), data_dir, prepared_dir)
+    assert message.startswith(str(path)) and fault in message and message.endswith(".")
+    assert not prepared_dir.exists() or list(prepared_dir.iterdir()) == []

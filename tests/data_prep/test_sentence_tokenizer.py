@@ -24,6 +24,7 @@ def test_tokens_are_divided_on_request_and_equal_ones_are_one_object():
 def test_the_tokens_of_tokenised_text_are_those_of_the_served_graph():
     odd = "-/' \t\n\x0b\x0c\r\0\x1c\x1f\x85\u00a0\u2028\u3000\u200b\u201c\U0001f600"
     texts = [f"a{one}{two}é{one} {two}b" for one in odd for two in odd] + [odd, ""]
-    graph = split_words(make_tokenizer("whitespace").tokenize(tf.constant(texts, tf.string)))
-    theirs = [tuple(word.decode() for word in row) for row in graph.to_list()]
-    assert SentenceTokenizer("whitespace", split=True)(texts) == theirs
+    words = make_tokenizer("whitespace").tokenize(tf.constant(texts, tf.string))
+    for split, graph in ((False, words), (True, split_words(words))):
+        theirs = [tuple(word.decode() for word in row) for row in graph.to_list()]
+        assert SentenceTokenizer("whitespace", split=split)(texts) == theirs

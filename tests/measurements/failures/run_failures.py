@@ -33,8 +33,7 @@ from disan_tf.common.files import scratch_folder  # noqa: E402
 from tests.measurements.failures import breaks, calls, targets, world  # noqa: E402
 from tests.measurements.failures.world import COMMANDS, Case, World  # noqa: E402
 
-SLOW = 45  # seconds of a processor in a case of our own process, after which it is a failure
-STUCK = 300  # seconds without an answer, after which that process is killed
+STUCK = 10  # times a case's limit in seconds without an answer, after which its process is killed
 MEMORY = 2 << 30  # bytes that a case may take
 ADDRESSES = 24 << 30  # bytes of a process
 
@@ -46,13 +45,14 @@ class Kind(NamedTuple):
       cases: how many by default.
       run: tries a `Case`; returns or raises what is wrong, if anything.
       most: how many different cases there are, if they are counted.
-      is_ours: whether a case runs in our own process, which may refuse it in a sentence.
+      limit: seconds of a processor that a case may take in our own process, which may refuse it in
+        a sentence; 0 = it runs commands, which have limits of their own and may not.
     """
 
     cases: int
     run: Callable
     most: int = sys.maxsize
-    is_ours: bool = True
+    limit: int = 45
 
 
 def mutate(case: Case) -> None:
@@ -71,32 +71,38 @@ def mutate(case: Case) -> None:
 KINDS = {
     "forged": Kind(300, calls.forge),
     "arguments": Kind(1000, calls.call_oddly),
-    "leaks": Kind(3000, calls.leak, most=4),  # its number is that of the calls
+    "leaks": Kind(3000, calls.leak, most=4, limit=1800),  # its number is that of the calls
     "calls": Kind(300, calls.call_export),
     "downloads": Kind(300, calls.download),
-    "edits": Kind(40, breaks.edit, is_ours=False),
-    "surroundings": Kind(100, breaks.surround, most=len(breaks.SURROUNDINGS), is_ours=False),
+    "edits": Kind(40, breaks.edit, limit=0),
+    "surroundings": Kind(100, breaks.surround, most=len(breaks.SURROUNDINGS), limit=0),
     "mutations": Kind(10_000, mutate),
     **{
-        kind: Kind(cases, functools.partial(breaks.break_command, kind=kind), is_ours=False)
+        kind: Kind(cases, functools.partial(breaks.break_command, kind=kind), limit=0)
         for kind, cases in (("power", 80), ("write", 80), ("kill", 200))
     },
 }
 
 
 def judge(kind: Kind, case: Case) -> str:
-    """ "right", "refused", or what is wrong with a case."""
-    started, before = time.process_time(), _memory()
+    """Returns "right", "refused", or what is wrong with a case."""
+    started, before = _seconds(case), _memory()
     try:
         verdict = kind.run(case) or "right"
     except Exception as error:
-        sentence = explain(error) if kind.is_ours else None
+        sentence = explain(error) if kind.limit else None
         verdict = "refused" if sentence else f"{type(error).__name__}: {_tail(error)}"
         if sentence and ("\n" in sentence or len(sentence) > 2000):
             verdict = f"no sentence: {sentence[:300]!r}"
-    if kind.is_ours and time.process_time() - started > SLOW and case.number:
-        verdict = f"takes {time.process_time() - started:.0f} s"
+    seconds = _seconds(case) - started
+    if kind.limit and seconds > kind.limit:
+        verdict = f"takes {seconds:.0f} s of a processor"
     return f"takes {_memory() - before:,} bytes" if _memory() - before > MEMORY else verdict
+
+
+def _seconds(case: Case) -> float:
+    """Those of a processor until now, without what the world has made."""
+    return time.process_time() - getattr(case.world, "seconds", 0.0)
 
 
 def _memory() -> int:
@@ -127,7 +133,7 @@ class Worker:
         """What `try_case` returns, in that process."""
         if self.process is None:
             self._begin()
-        patience = STUCK if KINDS[kind].is_ours else None
+        patience = STUCK * KINDS[kind].limit or None
         try:
             self._pipe.send((kind, number))
             if self._pipe.poll(patience):
@@ -192,7 +198,7 @@ def run(options, folder: Path) -> dict:
                 counts[kind, "refused"] += verdict == "refused"
                 if verdict not in ("right", "refused"):
                     failures.append(f"--replay={kind}:{number} {told}: {verdict}")
-                if options.replay or not KINDS[kind].is_ours or failures[-1:]:
+                if options.replay or not KINDS[kind].limit:
                     print(f"{kind} {number}; {told}: {verdict}", file=sys.stderr, flush=True)
         worker.end()
 

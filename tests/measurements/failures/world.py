@@ -3,6 +3,7 @@
 import functools
 import random
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -78,7 +79,7 @@ class World:
 
     def __init__(self, folder: Path, data: Path, model: Path, seed: int = 1, calls: int = 1000):
         self.folder, self.data, self.model = folder, data, model
-        self.seed, self.calls, self.kept = seed, calls, {}
+        self.seed, self.calls, self.kept, self.seconds = seed, calls, {}, 0.0
         folder.mkdir(parents=True, exist_ok=True)
 
     @functools.cached_property
@@ -94,9 +95,11 @@ class World:
         return self.servers[server].run("run.py", *flags, *more, folder=str(out), **how)
 
     def keep(self, key, make):
-        """What `make` made when the key was new."""
+        """What `make` made when the key was new; `seconds` counts those of a processor."""
         if key not in self.kept:
+            begun = time.process_time()
             self.kept[key] = make()
+            self.seconds += time.process_time() - begun
         return self.kept[key]
 
     def close(self) -> None:

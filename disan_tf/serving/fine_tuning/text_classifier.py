@@ -53,12 +53,8 @@ class TextClassifier(tf.keras.Model):
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
 
-    Call arguments:
-      texts: <string>[batch]; for pairs a tuple of two, or {"premise": ..., "hypothesis": ...}.
-      training: whether dropout acts.
-
-    Returns:
-      Logits, or their `activation`, <float32>[batch, classes].
+    A call takes texts <string>[batch], for pairs a tuple of two or {"premise": ..., "hypothesis":
+    ...}, and returns logits, or their `activation`, <float32>[batch, classes].
 
     Raises:
       ValueError: the words are not those of the embedding, or an argument is wrong.
@@ -66,8 +62,6 @@ class TextClassifier(tf.keras.Model):
     Example:
       >>> classifier = disan_tf.TextClassifier.from_preset("disan_snli", classes=("bad", "good"))
       >>> classifier.fit(["A fine film .", "A dull film ."], ["good", "bad"])
-      >>> classifier.predict(["What a film !"]).shape
-      (1, 2)
     """
 
     def __init__(

@@ -21,7 +21,6 @@ _COPIES = 4
 _MEAN_BYTES = 100
 
 _CGROUP = Path("/sys/fs/cgroup")
-
 # Control groups, version 2 and 1: the limit, the use, and the name of the caches in the statistics.
 _CONTAINERS = (
     ("memory.max", "memory.current", "inactive_file"),

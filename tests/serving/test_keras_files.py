@@ -1,6 +1,5 @@
 """Strangers' `.keras` files: ours are loaded, and attacks are refused before Keras sees them."""
 
-import importlib.metadata
 import io
 import json
 import sys
@@ -15,8 +14,8 @@ import disan_tf
 from disan_tf.common import files
 from disan_tf.common.errors import UserError
 from disan_tf.runs import weight_files
+from tests.support.models.films import TEXTS
 
-TEXTS = ["a fine film .", "dull"]
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 IMPORT = {"module": "attack_of_a_test", "class_name": "s", "config": {}, "registered_name": None}
 WRITE = {
@@ -29,13 +28,6 @@ WRITE = {
 }
 LAMBDA = {"module": "keras.layers", "class_name": "Lambda", "config": {}, "registered_name": None}
 FUNCTION = {"class_name": "function", "config": "load_model", "module": "keras.models"}
-
-
-@pytest.fixture(scope="module")
-def classifier():
-    model = disan_tf.TextClassifier.from_preset("demo", classes=("bad", "good"))
-    model.fit(TEXTS, ["good", "bad"], verbose=0)
-    return model
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +66,13 @@ def test_a_classifier_comes_back_with_its_optimizer(classifier, members, tmp_pat
     loaded = disan_tf.load_keras(_write(tmp_path / "model.keras", members))
     expected = classifier.predict(TEXTS, verbose=0)
     np.testing.assert_array_equal(loaded.predict(TEXTS, verbose=0), expected)
-    assert int(loaded.optimizer.iterations) == int(classifier.optimizer.iterations) == 1
+    assert int(loaded.optimizer.iterations) == int(classifier.optimizer.iterations) == 40
 
 
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
-def test_a_model_of_our_layers_and_those_of_keras_comes_back(policy, tmp_path):
+def test_a_model_of_our_layers_and_those_of_keras_comes_back(tmp_path):
     x = tf.keras.Input([None, 4])
     y = disan_tf.layers.Linear(4)(tf.keras.layers.Bidirectional(disan_tf.layers.BasicLSTM(4))(x))
-    y = tf.keras.layers.Dense(2, "relu", kernel_regularizer="l2", dtype=policy)(y)
+    y = tf.keras.layers.Dense(2, "relu", kernel_regularizer="l2", dtype="mixed_bfloat16")(y)
     model = tf.keras.Model(x, y)
     model.compile(tf.keras.optimizers.SGD(0.1), tf.keras.losses.MeanSquaredError())
     model.fit(np.ones([1, 2, 4]), np.ones([1, 2, 2]), verbose=0)
@@ -92,27 +83,14 @@ def test_a_model_of_our_layers_and_those_of_keras_comes_back(policy, tmp_path):
     assert float(loaded.optimizer.learning_rate) == pytest.approx(0.1)
 
 
-def _put_into_model(config, attack):
-    config["config"]["model"] = attack
-
-
-def _put_into_a_list(config, attack):
-    config["config"]["model"]["config"]["more"] = [[{"deep": attack}]]
-
-
-def _put_into_build_config(config, attack):
-    config["build_config"]["fields"] = [attack]
-
-
-def _put_into_compile_config(config, attack):
-    config["compile_config"]["metrics"] = [attack]
-
-
 @pytest.mark.parametrize(
-    "put", [_put_into_model, _put_into_a_list, _put_into_build_config, _put_into_compile_config]
-)
-@pytest.mark.parametrize(
-    "attack", [IMPORT, WRITE, LAMBDA, FUNCTION], ids=lambda it: it["class_name"]
+    "put, attack",
+    [
+        (lambda config, it: config["config"].update(model=it), IMPORT),
+        (lambda config, it: config["config"]["model"].update(more=[[{"deep": it}]]), WRITE),
+        (lambda config, it: config["build_config"].update(fields=[it]), LAMBDA),
+        (lambda config, it: config["compile_config"].update(metrics=[it]), FUNCTION),
+    ],
 )
 def test_another_class_is_refused_at_any_depth(put, attack, members, marker, tmp_path):
     config = json.loads(members[CONFIG])
@@ -126,9 +104,7 @@ def test_another_class_is_refused_at_any_depth(put, attack, members, marker, tmp
     "change",
     [
         {"registered_name": "Custom>Other"},
-        {"module": "os"},
         {"module": "keras.layers"},
-        {"class_name": "__lambda__"},
         {"class_name": ["s"]},
     ],
 )
@@ -137,18 +113,6 @@ def test_a_known_class_has_its_own_module_and_name(change, members, tmp_path):
     config["config"]["model"].update(change)
     path = _write(tmp_path / "model.keras", {**members, CONFIG: json.dumps(config)})
     _refused(path, "config.json.config.model names")
-
-
-@pytest.mark.skipif(
-    not importlib.metadata.version("keras").startswith("2."), reason="Keras 3 refuses the module"
-)
-def test_keras_2_itself_imports_the_module(members, marker, tmp_path):
-    config = json.loads(members[CONFIG])
-    _put_into_model(config, IMPORT)
-    path = _write(tmp_path / "model.keras", {**members, CONFIG: json.dumps(config)})
-    with pytest.raises(Exception):  # noqa: B017, after the import
-        tf.keras.models.load_model(path, safe_mode=True)
-    assert marker.exists()
 
 
 def test_words_are_as_many_as_those_of_the_embedding(members, tmp_path):
@@ -168,10 +132,6 @@ def _largest(file):
 
 def _put_nan(file, name):
     file[name][0] = np.nan
-
-
-def _put_infinity(file, name):
-    file[name][0] = np.inf
 
 
 def _link_outside(file, name):
@@ -200,7 +160,6 @@ def _nest(file, name):
     "change, reason",
     [
         (_put_nan, "weights that are not finite"),
-        (_put_infinity, "weights that are not finite"),
         (_link_outside, "is a link"),
         (_link_softly, "more is a link"),
         (_promise, "bytes, more than the file"),
@@ -236,17 +195,13 @@ def test_a_bomb_a_long_config_and_a_repeated_key_are_refused(members, tmp_path, 
     _refused(_write(path, members), "config.json has more than 100 bytes of JSON")
 
 
-@pytest.mark.parametrize("keep", [0, 1000, -1000, -30])
-def test_a_damaged_file_is_refused(keep, members, tmp_path):
+@pytest.mark.parametrize(
+    "damage", [lambda content: content[:1000], lambda content: content.replace(b'"plot', b'"plan')]
+)
+def test_a_damaged_file_is_refused(damage, members, tmp_path):
     path = _write(tmp_path / "model.keras", members)
-    path.write_bytes(path.read_bytes()[:keep])
+    path.write_bytes(damage(path.read_bytes()))
     _refused(path, "is no .keras file, or is damaged")
-
-
-def test_a_changed_byte_is_noticed(members, tmp_path):
-    path = _write(tmp_path / "model.keras", members)
-    path.write_bytes(path.read_bytes().replace(b'"demo', b'"dema', 1))
-    _refused(path, "is damaged")
 
 
 def test_a_missing_file_is_named(tmp_path):

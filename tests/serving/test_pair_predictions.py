@@ -15,20 +15,13 @@ from tests.support.models.bundles import (
     PAIRS,
     RELATEDNESS,
     attend_alone,
-    make_pair_bundle,
     write_pairs,
 )
 
 
 @pytest.fixture(scope="module")
-def bundles(tmp_path_factory):
-    few_operations = {"name": "additive", "units": 4}
-    return {
-        NLI: make_pair_bundle(tmp_path_factory.mktemp(NLI), NLI),
-        RELATEDNESS: make_pair_bundle(
-            tmp_path_factory.mktemp(RELATEDNESS), RELATEDNESS, few_operations
-        ),
-    }
+def bundles(nli_bundle, sick_bundle):
+    return {NLI: nli_bundle, RELATEDNESS: sick_bundle}
 
 
 @pytest.fixture
@@ -72,13 +65,6 @@ def test_a_relatedness_model_answers_the_expected_point(bundles, pairs, tmp_path
     assert list(records[0]) == ["sentence_a", "sentence_b", "score", "probabilities"]
 
 
-def test_answers_do_not_depend_on_the_batch(bundles, pairs, tmp_path):
-    for size in (1, 64):
-        predict(bundles[NLI], pairs, tmp_path / f"{size}.jsonl", batch_size=size)
-    one, many = (probabilities(read(tmp_path / f"{size}.jsonl")) for size in (1, 64))
-    np.testing.assert_allclose(one, many, rtol=0, atol=1e-6)
-
-
 def test_gold_labels_are_kept_and_pairs_without_one_are_counted(bundles, tmp_path):
     labels = ["neutral", "-", "hidden", "entailment"]
     rows = [{"gold_label": label, "sentence1": "a film", "sentence2": "bad"} for label in labels]
@@ -103,16 +89,8 @@ def test_the_mode_tells_on_standard_error_how_many_have_no_gold_label(bundles, t
     assert printed.out == ""
 
 
-def test_the_mode_is_silent_about_gold_labels_in_files_without_them(
-    bundles, pairs, tmp_path, capsys
-):
-    modes.predict(bundles[NLI].directory, pairs, tmp_path / "out.jsonl")
-    assert capsys.readouterr().err == f"{len(PAIRS)} predictions in {tmp_path / 'out.jsonl'}\n"
-
-
-@pytest.mark.parametrize("name", [NLI, RELATEDNESS])
-def test_attention_tensors_are_those_of_each_sentence(bundles, pairs, tmp_path, name):
-    bundle = bundles[name]
+def test_attention_tensors_are_those_of_each_sentence(nli_bundle, pairs, tmp_path):
+    bundle = nli_bundle
     assert attend(bundle, pairs, tmp_path / "out") == len(PAIRS)
     text_to_ids = bundle.text_to_ids()
     for number, pair in enumerate(PAIRS, start=1):
@@ -126,36 +104,3 @@ def test_attention_tensors_are_those_of_each_sentence(bundles, pairs, tmp_path, 
                 tensor_found = found.pop(f"{field}_{tensor_name}")
                 np.testing.assert_allclose(tensor_found, tensor[0], rtol=0, atol=1e-5)
         assert not found
-
-
-def test_attention_files_hold_the_prediction(bundles, pairs, tmp_path):
-    predict(bundles[RELATEDNESS], pairs, tmp_path / "out.jsonl")
-    attend(bundles[RELATEDNESS], pairs, tmp_path / "out")
-    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
-    assert described["score"] == pytest.approx(read(tmp_path / "out.jsonl")[0]["score"], abs=1e-5)
-
-
-def test_tokens_alone_are_joined_to_a_text(bundles, tmp_path):
-    record = {"premise_tokens": ["a", "isn't"], "sentence2": "bad"}
-    (tmp_path / "in.jsonl").write_text(json.dumps(record) + "\n")
-    attend(bundles[NLI], tmp_path / "in.jsonl", tmp_path / "out")
-    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
-    assert (described["premise"], described["hypothesis"]) == ("a isn't", "bad")
-    assert described["premise_tokens"] == ["a", "isn't"]
-    assert described["hypothesis_tokens"] == ["bad"]
-
-
-def test_attention_of_several_heads_has_them_as_its_last_axis(pairs, tmp_path):
-    encoder = {"name": "multi_head", "heads": 3, "units": 4, "activation": "elu"}
-    bundle = make_pair_bundle(tmp_path / "multi_head", NLI, encoder)
-    attend(bundle, pairs, tmp_path / "out")
-    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
-    assert described["axes"] == {
-        "premise_attention": ["head", "dependent", "feature"],
-        "premise_source2token": ["token", "feature"],
-        "hypothesis_attention": ["head", "dependent", "feature"],
-        "hypothesis_source2token": ["token", "feature"],
-    }
-    length = len(described["premise_tokens"])
-    with np.load(tmp_path / "out" / "00001.npz") as tensors:
-        assert tensors["premise_attention"].shape == (length, length, 3)

@@ -40,19 +40,14 @@ def run(
 
     Args:
       checkpoint: see `disan_tf.load`; the workers must have it too.
-      input: a path or a pattern.
-      output: a path that ends with `PREDICTIONS` or `VECTORS`; shards are numbered before its end.
+      input, input_format: see `find_inputs`.
+      output: see `split_output`.
       options: Beam's options.
-      input_format: "text" or "jsonl"; None = by the name of each file.
       threads: TensorFlow's threads in a worker; 0 = one for each core.
       allow_module: modules with the model's encoder, which workers need too.
 
     Returns:
       A sentence with the numbers of lines.
-
-    Raises:
-      UserError: see `find_inputs`, `split_output`, `allow_modules`, `load_reader` and
-        `make_encoding_step`.
     """
     inputs = find_inputs(input, input_format)
     prefix, ending = split_output(output)
@@ -64,7 +59,7 @@ def run(
     if ending == VECTORS:
         make_encoding_step(bundle)  # raises the error of a model without vectors
     fields = SENTENCE if ending == VECTORS else bundle.model.fields
-    read = beam.ParDo(steps.ReadLines(fields, columns_of(bundle.config, fields)))
+    read = beam.ParDo(steps.ReadLines(columns_of(bundle.config, fields)))
     with beam.Pipeline(options=options) as pipeline:
         files = pipeline | beam.Create(inputs, reshuffle=True)
         records, bad_lines = files | read.with_outputs(steps.BAD, main="records")
@@ -76,7 +71,7 @@ def run(
 
 
 def find_inputs(pattern: str, input_format: Optional[str] = None) -> list[tuple[str, str]]:
-    """Returns the path and the format of each file that a pattern matches.
+    """Returns the path and the format, "text" or "jsonl", of each file that a pattern matches.
 
     Raises:
       UserError: no file matches, one is a table or has TFRecords, or the file system is unknown.

@@ -1,4 +1,4 @@
-"""A trained model as one file of TFLite or ONNX, checked against its SavedModel."""
+"""A trained model as one file of TFLite or ONNX, whose outputs are compared with the model's."""
 
 import functools
 import importlib
@@ -12,19 +12,14 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, write_atomically, write_json
+from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.quiet import no_standard_error
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
-from disan_tf.serving.export.saved_model import (
-    as_function,
-    describe_model,
-    save_ids_model,
-    write_versions,
-)
-from disan_tf.serving.export.signatures import Served, converted_function, methods_of
+from disan_tf.serving.export.saved_model import describe_model, write_versions
+from disan_tf.serving.export.signatures import converted_function
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
 TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
@@ -35,19 +30,12 @@ Predict = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
 def export_converted(
     kind: str, bundle_directory, output_dir, max_tokens: Optional[int] = None
 ) -> tuple[Path]:
-    """Writes `<kind>/1/` with a model of ids, its `metadata.json` and its `vocabulary.txt`.
+    """Writes `<kind>/1/`: a model of ids, `metadata.json`, `vocabulary.txt`; returns the path.
 
     The model takes ids as `saved_model_ids` does, and returns "probabilities"; relatedness models
     add "score", single-sentence models "vectors". Its attention is dense: memory grows with the
-    square of the length. The model is written only if it agrees with the SavedModel for sentences
-    of all `LENGTHS`; the metadata hold the largest difference.
-
-    Args:
-      kind: a key of `FORMATS`.
-      bundle_directory, output_dir, max_tokens: see `export_saved_model`.
-
-    Returns:
-      The version's path.
+    square of the length. The model is written only if it agrees with the trained model for
+    sentences of all `LENGTHS`; the metadata hold the largest difference.
 
     Raises:
       UserError: the model reads more than ids, cannot be converted, or differs once converted; a
@@ -56,51 +44,43 @@ def export_converted(
     bundle = load_bundle(bundle_directory, attention_form="plain", dtype="float32")
     reason = EMBEDDINGS[bundle.config.embedding.name].beyond_ids
     if reason:
-        raise UserError(
-            f"{bundle.directory} cannot become {kind}, since {reason}; export it without --format."
-        )
+        raise _refusal(bundle, f"cannot become {kind}, since {reason}")
     write = functools.partial(_write, kind, bundle, max_tokens)
     return write_versions({Path(output_dir) / kind: write})
 
 
+def _refusal(bundle: Bundle, reason: str) -> UserError:
+    return UserError(f"{bundle.directory} {reason}; export it without --format.")
+
+
 def _write(kind, bundle, max_tokens, folder: Path) -> None:
     folder.mkdir()
-    path = folder / f"model.{kind}"
+    path, encoder = folder / f"model.{kind}", bundle.config.encoder.name
     convert, load = FORMATS[kind]
     try:
         convert(converted_function(bundle, max_tokens), path)
-        difference = _largest_difference(bundle, max_tokens, load(path), folder)
+        difference = _largest_difference(bundle, max_tokens, load(path))
     except _Refused as error:
-        raise UserError(
-            f"{bundle.directory} has the encoder {bundle.config.encoder.name}, which cannot become "
-            f"{kind} ({error}); export it without --format."
-        ) from None
+        reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
+        raise _refusal(bundle, reason) from None
     if not difference <= TOLERANCE:
-        raise UserError(
-            f"{bundle.directory} has other outputs as {kind}, by {difference:.1g}; export it "
-            "without --format."
-        )
+        raise _refusal(bundle, f"has other outputs as {kind}, by {difference:.1g}")
     checked = {"checked_lengths": [LENGTHS[0], LENGTHS[-1]], "largest_difference": difference}
     write_json(folder / "metadata.json", {**describe_model(bundle, max_tokens), **checked})
     write_atomically(folder / VOCABULARY, (bundle.directory / VOCABULARY).read_bytes())
 
 
-def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Path) -> float:
-    """Compares a model's outputs with the SavedModel's, for sentences of all `LENGTHS`."""
-    original = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
-    with scratch_folder(folder / "checked") as scratch:
-        save_ids_model(original, methods_of(original), max_tokens, scratch / "saved_model")
-        loaded = tf.saved_model.load(str(scratch / "saved_model"))
-        return max(
-            _difference(loaded.signatures, predict, _sentences(bundle, length))
-            for length in LENGTHS
-        )
+def _largest_difference(bundle: Bundle, max_tokens, predict: Predict) -> float:
+    """Compares a model's outputs with the trained model's, for sentences of all `LENGTHS`."""
+    trained = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
+    compute = converted_function(trained, max_tokens)
+    return max(_difference(compute, predict, _sentences(bundle, length)) for length in LENGTHS)
 
 
 def _sentences(bundle, length: int) -> dict[str, np.ndarray]:
     """Makes two rows of random ids for each field, one shorter, by the inputs' names."""
     generator = np.random.default_rng(length)
-    specs = converted_function(bundle, None).specs
+    specs = bundle.model.signatures()["call"]
     lengths = [length, LENGTHS[0] + LENGTHS[-1] - length][: len(specs)]
     most, sentences = sum(bundle.info["words"]) + 2, {}
     for spec, words in zip(specs, lengths):
@@ -110,30 +90,25 @@ def _sentences(bundle, length: int) -> dict[str, np.ndarray]:
     return sentences
 
 
-def _difference(signatures, predict, sentences) -> float:
-    expected = {}
-    for signature in signatures.values():
-        names = signature.structured_input_signature[1]
-        if names.keys() == sentences.keys():
-            expected.update(signature(**{name: tf.constant(sentences[name]) for name in names}))
-    differences = []
+def _difference(compute, predict, sentences) -> float:
     try:
         outputs = predict(sentences)
     except Exception as error:  # a runtime may raise any error
         raise _Refused(_reason(error)) from None
+    expected, differences = compute(*map(tf.constant, sentences.values())), []
     for name, converted in outputs.items():
         exact = expected[name].numpy().astype(np.float64)
-        differences.append(np.abs(converted - exact) / np.maximum(1.0, np.abs(exact)))
-    return float(max(difference.max() for difference in differences))
+        differences.append(np.max(np.abs(converted - exact) / np.maximum(1.0, np.abs(exact))))
+    return float(max(differences))
 
 
 class _Refused(Exception):
     """A model that a converter rejects, with the reason."""
 
 
-def _to_tflite(served: Served, path: Path) -> None:
+def _to_tflite(function: Callable, path: Path) -> None:
     with portable():
-        function = as_function(served).get_concrete_function()
+        function = function.get_concrete_function()
     module = tf.Module()
     module.weights = function.variables  # saved with the function, which keeps the names of inputs
     try:
@@ -156,12 +131,11 @@ def _load_tflite(path: Path) -> Predict:
     return predict
 
 
-def _to_onnx(served: Served, path: Path) -> None:
+def _to_onnx(function: Callable, path: Path) -> None:
     tf2onnx_convert, _ = _onnx_packages()
     with portable():
-        function = as_function(served)
         try:
-            tf2onnx_convert.from_function(function, served.specs, output_path=str(path))
+            tf2onnx_convert.from_function(function, function.input_signature, output_path=str(path))
         except Exception as error:  # the converter may raise any error
             raise _Refused(_reason(error)) from None
 

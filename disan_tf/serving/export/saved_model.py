@@ -16,11 +16,10 @@ from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
     Graphs,
-    Method,
-    Served,
     attend_limit,
     graphs_of_ids,
     graphs_of_text,
+    make_function,
     methods_of,
 )
 from disan_tf.serving.export.warm_up import write_requests
@@ -38,59 +37,51 @@ class _Module(tf.Module):
 def export_saved_model(
     bundle_directory, output_dir, max_tokens: Optional[int] = None
 ) -> tuple[Path, Path]:
-    """Exports a trained model; its predictions equal the bundle's, but for rounding.
+    """Exports a trained model as two SavedModels; returns the paths of both versions.
+
+    Their predictions equal the bundle's, but for rounding.
 
     `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
     TensorFlow Serving has built in. An empty string is one unknown token. Signatures:
 
         serving_default: text <string>[batch] -> class <string>[batch],
             class_names <string>[batch, classes], logits and probabilities
-            <float32>[batch, classes], no_known_word <bool>[batch]: whether a text has no word of
-            the vocabulary
+            <float32>[batch, classes], no_known_word <bool>[batch]
         encode: text -> vectors <float32>[batch, dim]; absent if the encoder reads only pairs
-            (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
             averaged over the features: <float32>[batch, head, dependent] or [batch, length];
-            "" and 0 after a sentence's end. Texts whose tensors would need more than
-            `ATTEND_MEMORY` are rejected
+            "" and 0 after a sentence's end
 
     Pair models take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
-    `text`. In `attend` these names precede the tensors' names ("premise_tokens"); `encode` still
-    takes `text`, since one encoder serves both sentences. Relatedness models return score
-    <float32>[batch], the expected point, the points' probabilities, and no_known_word.
+    `text`, but for `encode`. In `attend` these names precede the tensors' names
+    ("premise_tokens"). Relatedness models return score <float32>[batch], the expected point, the
+    points' probabilities, and no_known_word.
 
-    `saved_model_ids/1/` needs TensorFlow alone. It takes ids <int32>[batch, length] (0 = padding,
-    1 = unknown, the k-th word of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and
-    the model's other inputs: for DRCN `<field>_characters` and `<field>_match`, made by
-    `disan_tf.text.TextToPairFeatures`; for ELMo-fed models `characters`, made by
-    `disan_tf.text.TextToCharacters`. It has serving_default and encode.
-
-    In both, `assets.extra/metadata.json` names the task, the inputs in order, the classes or the
-    score's range, the config, the step, and the length limits;
-    `assets.extra/tf_serving_warmup_requests` warms TensorFlow Serving up.
+    `saved_model_ids/1/` needs TensorFlow alone, and has serving_default and encode. It takes ids
+    <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word of the vocabulary, from 0, is
+    k + 2), or for pairs `<field>_ids`, and the model's other inputs: for DRCN `<field>_characters`
+    and `<field>_match`, made by `disan_tf.text.TextToPairFeatures`; for ELMo-fed models
+    `characters`, made by `disan_tf.text.TextToCharacters`.
 
     serving_default and encode compute the rows in blocks of similar length; memory grows with the
-    longest row. The loaded object itself is `encode` for a whole batch, returns a tensor and has
-    gradients, as `hub.KerasLayer` expects. Its `trainable_variables` are the weights that training
-    changed.
+    longest row. attend rejects texts whose tensors need more than `ATTEND_MEMORY`. The loaded
+    object itself is `encode` for a whole batch, returns a tensor and has gradients, as
+    `hub.KerasLayer` expects. Its `trainable_variables` are the weights that training changed.
 
     Args:
       bundle_directory: see `disan_tf.runs.bundle`.
-      output_dir: the folder of the two models. 1 is the version, as TensorFlow Serving reads it:
-        an export takes the next number in both folders, and then removes older versions, so that
-        after a kill the largest number in both is one whole export.
-      max_tokens: the number of tokens to read of a sentence, without the rest; all signatures then
-        have an output `truncated` <bool>[batch]. None = all.
-
-    Returns:
-      The paths of the versions in `saved_model/` and `saved_model_ids/`.
+      output_dir: the folder of the two models. 1 is the version: an export takes the next number in
+        both folders, and then removes older versions, so that after a kill the largest number in
+        both is one whole export.
+      max_tokens: the number of tokens to read of a sentence; all signatures then have an output
+        `truncated` <bool>[batch]. None = all.
 
     Raises:
       UserError: the bundle is damaged, or `output_dir` cannot be written.
     """
     bundle = load_bundle(bundle_directory, attention_form="saved")
     methods = methods_of(bundle)
-    writers = {"saved_model": _save_text_model, "saved_model_ids": save_ids_model}
+    writers = {"saved_model": _save_text_model, "saved_model_ids": _save_ids_model}
     return write_versions(
         {
             Path(output_dir) / name: functools.partial(write, bundle, methods, max_tokens)
@@ -106,10 +97,7 @@ def _save_text_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
     _save(bundle, graphs, metadata, text_to_ids, folder)
 
 
-def save_ids_model(
-    bundle: Bundle, methods: Mapping[str, Method], max_tokens: Optional[int], folder: Path
-) -> None:
-    """Writes the contents of `saved_model_ids/1/` into a folder."""
+def _save_ids_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
     graphs = graphs_of_ids(methods, max_tokens)
     _save(bundle, graphs, describe_model(bundle, max_tokens), None, folder)
 
@@ -119,13 +107,9 @@ def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path
 
     All have one number. They are complete before the first is renamed, and versions from before the
     call are removed after the last renaming; versions that another process exports meanwhile stay.
-
-    Args:
-      writers: folder -> the function that writes its version.
     """
-    older = [path for folder in writers for path in _versions(folder)]
+    older, new = [path for folder in writers for path in _versions(folder)], {}
     with contextlib.ExitStack() as stack:
-        new = {}
         for folder, write in writers.items():
             new[folder] = stack.enter_context(scratch_folder(folder)) / "new"
             write(new[folder])
@@ -137,23 +121,18 @@ def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path
 
 def newest_version(folder: Path) -> Optional[Path]:
     """Returns the version with the largest number in a folder of exports, or None."""
-    return max(_versions(folder), key=_number, default=None)
+    return max(_versions(folder), key=lambda version: int(version.name), default=None)
 
 
 def _versions(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*") if path.name.isdecimal() and path.is_dir()]
 
 
-def _number(version: Path) -> int:
-    return int(version.name)
-
-
 def _add_versions(new: Mapping[Path, Path]) -> tuple[Path, ...]:
     """Moves exports, by folder, into their folders as the newest versions; returns their paths."""
     for folder in new:
         folder.mkdir(exist_ok=True)
-    newest = filter(None, map(newest_version, new))
-    number = max(map(_number, newest), default=0) + 1
+    number = 1 + max(int(version.name) if version else 0 for version in map(newest_version, new))
     for path in new.values():
         sync(path)  # before the first one is renamed, so that the second follows at once
     while True:
@@ -177,16 +156,14 @@ def _save(bundle: Bundle, graphs: Graphs, metadata, text_to_ids, folder: Path) -
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
     """
-    module = _Module()
+    module, calls = _Module(), []
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with portable():  # the native operations are this machine's alone
         signatures = {
-            name: as_function(served).get_concrete_function()
-            for name, served in graphs.signatures.items()
+            name: function.get_concrete_function() for name, function in graphs.signatures.items()
         }
-        calls = []
         if graphs.function is not None:
-            call = as_function(graphs.function, in_dictionary=len(graphs.function.specs) > 1)
+            call = _in_dictionary(graphs.function)
             calls = [call.get_concrete_function()]
             vars(module)["__call__"] = call
         module.text_to_ids = text_to_ids
@@ -206,26 +183,26 @@ def _weights_of(model, traced: Sequence) -> list[tf.Variable]:
     return [weight for weight in model.weights if id(weight.handle) in read]
 
 
-def as_function(served: Served, in_dictionary: bool = False):
-    """Makes a `tf.function` of the inputs, or of one dictionary with their names."""
-    if not in_dictionary:
-        return tf.function(served.function, input_signature=served.specs, autograph=False)
+def _in_dictionary(function):
+    """Makes a `tf.function` of several inputs one of a dictionary with their names."""
+    specs = {spec.name: spec for spec in function.input_signature}
+    if len(specs) == 1:
+        return function
 
-    def function(inputs):
-        return served.function(*(inputs[spec.name] for spec in served.specs))
+    def call(inputs):
+        return function.python_function(*(inputs[name] for name in specs))
 
-    specs = {spec.name: spec for spec in served.specs}
-    return tf.function(function, input_signature=[specs], autograph=False)
+    return make_function(call, [specs])
 
 
-def _warm_up(signatures: dict[str, Served]) -> Iterator[tuple[str, dict]]:
+def _warm_up(signatures: Mapping[str, Callable]) -> Iterator[tuple[str, dict]]:
     """Yields requests with a single sentence and with several, for each signature."""
-    for name, served in signatures.items():
+    for name, function in signatures.items():
         for rows in (1, 16):
-            yield name, {spec.name: _example(spec, rows) for spec in served.specs}
+            yield name, {spec.name: _example(spec, rows) for spec in function.input_signature}
 
 
-def _example(spec, rows):
+def _example(spec: tf.TensorSpec, rows: int) -> np.ndarray:
     if spec.dtype == tf.string:
         return np.array([b"The film is long , but it is not boring at all ."] * rows)
     return np.ones([rows, 12, *spec.shape[2:]], spec.dtype.as_numpy_dtype)
@@ -233,15 +210,13 @@ def _example(spec, rows):
 
 def describe_model(bundle: Bundle, max_tokens: Optional[int]) -> dict:
     """Returns the content of `metadata.json` for a model with this limit of tokens."""
-    classes, about = bundle.classes, {}
-    if bundle.model.label_dtype.is_floating:
-        about["score_range"] = [float(classes[0]), float(classes[-1])]
+    ends = [float(bundle.classes[end]) for end in (0, -1) if bundle.model.label_dtype.is_floating]
     return {
         "config": bundle.config.name,
         "task": bundle.config.task.name,
         "inputs": [text_name(field) for field in bundle.model.fields],
-        "classes": classes,
-        **about,
+        "classes": bundle.classes,
+        **({"score_range": ends} if ends else {}),
         "vocabulary_size": len(bundle.vocabulary),
         "lowercase": bundle.info["tokenizer"]["lowercase"],
         "dtype": bundle.config.dtype,

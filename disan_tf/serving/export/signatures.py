@@ -20,23 +20,11 @@ from disan_tf.text import TextToIds
 ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
 
 
-class Served(NamedTuple):
-    """A function and its inputs.
-
-    Attributes:
-      function: tensors in the order of `specs` -> {name: tensor}, or a tensor.
-      specs: the specs of the inputs, with their names.
-    """
-
-    function: Callable
-    specs: Sequence[tf.TensorSpec]
-
-
 class Method(NamedTuple):
     """A function of a model, and the form of its inputs and outputs.
 
     Attributes:
-      function: ids and word features -> <float32>[batch, size], traced once.
+      function: ids and word features -> <float32>[batch, size], traced once for all exports.
       size: the size of a row of its result.
       describe: the result -> the outputs by name.
       fields: the sentences that it reads.
@@ -51,24 +39,24 @@ class Method(NamedTuple):
 
 
 class Graphs(NamedTuple):
-    """The functions of an exported model.
+    """The functions of an exported model, not yet traced.
 
     Attributes:
-      signatures: the signatures by name.
-      function: the loaded object's own function, which encodes a whole batch and has gradients.
-        None if a single sentence has no vector.
+      signatures: the `tf.function`s of the signatures by name.
+      function: the loaded object's own, which encodes a whole batch; None = none has a vector.
     """
 
-    signatures: Mapping[str, Served]
-    function: Optional[Served]
+    signatures: Mapping[str, Callable]
+    function: Optional[Callable]
+
+
+def make_function(function: Callable, specs: Sequence[tf.TensorSpec]) -> Callable:
+    """Makes a `tf.function` of inputs with these specs, which have names."""
+    return tf.function(function, input_signature=specs, autograph=False)
 
 
 def methods_of(bundle: Bundle) -> dict[str, Method]:
-    """Returns a model's methods by signature; a method is traced once for all exports.
-
-    Args:
-      bundle: a model whose attention has form "saved".
-    """
+    """Returns the methods by signature of a model whose attention has form "saved"."""
     model, specs = bundle.model, bundle.model.signatures()
 
     def predict(*inputs):
@@ -76,21 +64,13 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
         return tf.concat([logits, tf.cast(model.lacks_words(*inputs)[:, None], tf.float32)], axis=1)
 
     def describe(outputs):
-        described = _describe(outputs[:, :-1], bundle)
-        return {**described, NO_KNOWN_WORD: outputs[:, -1] > 0.5}
+        return {**_describe(outputs[:, :-1], bundle), NO_KNOWN_WORD: outputs[:, -1] > 0.5}
 
     def encode(*inputs):
         return tf.cast(model.encode(*inputs, training=False), tf.float32)
 
-    methods = {
-        "serving_default": Method(
-            _traced_once(predict, specs["call"]),
-            len(bundle.classes) + 1,
-            describe,
-            model.fields,
-            specs["call"],
-        )
-    }
+    predict, size = _traced_once(predict, specs["call"]), len(bundle.classes) + 1
+    methods = {"serving_default": Method(predict, size, describe, model.fields, specs["call"])}
     if "encode" in specs:
         methods["encode"] = Method(
             _traced_once(encode, specs["encode"]),
@@ -102,19 +82,29 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
     return methods
 
 
+def _traced_once(function, specs):
+    """Makes a function a graph that other graphs call, traced with the first of them."""
+
+    @functools.cache
+    def graph():
+        with tf.init_scope():  # it captures nothing of the graph that calls it
+            return make_function(function, specs).get_concrete_function()
+
+    def call(*tensors):
+        return graph()(*tensors)
+
+    return functools.update_wrapper(call, function)
+
+
 def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> Graphs:
     """Makes the functions of ids <int32>[batch, length] and word features.
 
-    XLA can compile the function of the object itself: it has neither blocks of rows nor shapes
-    that depend on the data.
-
-    Args:
-      methods: see `methods_of`.
-      max_tokens: the number of tokens to read of a sentence; None = all. With a number,
-        `truncated` <bool>[batch] is an output of the signatures.
+    They read `max_tokens` of a sentence and return `truncated` <bool>[batch]; None = all. XLA can
+    compile the function of the object itself: it has neither blocks of rows nor shapes that depend
+    on the data.
     """
     signatures = {
-        name: Served(_in_blocks_of_ids(method, max_tokens), method.specs)
+        name: make_function(_in_blocks_of_ids(method, max_tokens), method.specs)
         for name, method in methods.items()
     }
     method = methods.get("encode")
@@ -123,101 +113,7 @@ def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> G
         with compilable():
             return method.function.__wrapped__(*(tensor[:, :max_tokens] for tensor in inputs))
 
-    return Graphs(signatures, method and Served(encode, method.specs))
-
-
-def graphs_of_text(
-    bundle: Bundle,
-    methods: Mapping[str, Method],
-    text_to_ids: TextToIds,
-    max_tokens: Optional[int],
-    attend_tokens: int,
-) -> Graphs:
-    """Makes the functions of text <string>[batch].
-
-    Args:
-      bundle: a model whose attention has form "saved".
-      methods, max_tokens: see `graphs_of_ids`.
-      text_to_ids: the bundle's look-up.
-      attend_tokens: the limit of tokens for attention tensors, see `attend_limit`.
-    """
-    tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
-    signatures = {
-        name: Served(
-            _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)
-        )
-        for name, method in methods.items()
-    }
-    attend = _attention_of_text(bundle.model, text_to_ids, tokens, max_tokens, attend_tokens)
-    signatures["attend"] = Served(attend, _text_specs(bundle.model.fields))
-    method = methods.get("encode")
-
-    def encode(text):
-        words = tokens(text)[:, :max_tokens]
-        return _zero_blanks(method.function(*text_to_ids.inputs(words)), words.row_lengths())
-
-    return Graphs(signatures, method and Served(encode, _text_specs(SENTENCE)))
-
-
-def _traced_once(function, specs):
-    """Makes a function a graph that other graphs call, traced with the first of them."""
-
-    @functools.cache
-    def graph():
-        with tf.init_scope():  # it captures nothing of the graph that calls it
-            traced = tf.function(function, input_signature=specs, autograph=False)
-            return traced.get_concrete_function()
-
-    def call(*tensors):
-        return graph()(*tensors)
-
-    return functools.update_wrapper(call, function)
-
-
-def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
-    """Makes a function of ids that returns numbers alone, for a whole batch.
-
-    All models have "probabilities", relatedness models "score", sentence models "vectors".
-    """
-    model = bundle.model
-
-    def predict(*inputs):
-        cut = [tensor[:, :max_tokens] for tensor in inputs]
-        with compilable():
-            if model.fields == SENTENCE:
-                vectors = model.encode(*cut, training=False)
-                outputs, numbers = model.head(vectors, training=False), {"vectors": vectors}
-            else:
-                outputs, numbers = model(*cut, training=False), {}
-            numbers.update(_describe(tf.cast(outputs, tf.float32), bundle))
-        numbers = {
-            name: tf.cast(tensor, tf.float32)
-            for name, tensor in numbers.items()
-            if tensor.dtype.is_floating and name != "logits"
-        }
-        lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
-        return {**numbers, **_truncated(lengths, max_tokens)}
-
-    return Served(predict, model.signatures()["call"])
-
-
-def _describe(outputs, bundle):
-    """Returns `serving_default`'s outputs for logits <float32>[batch, classes]."""
-    if bundle.model.label_dtype.is_floating:
-        predictions = bundle.model.predictions(outputs)
-        return {"score": predictions, "probabilities": tf.nn.softmax(outputs)}
-    return describe_classes(outputs, bundle.model, bundle.classes)
-
-
-def describe_classes(outputs, model, classes: Sequence[str]) -> dict[str, tf.Tensor]:
-    """Returns the outputs of an exported classifier for logits <float32>[batch, classes]."""
-    names = tf.constant(classes, tf.string)
-    return {
-        "class": tf.gather(names, model.predictions(outputs)),
-        "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
-        "logits": outputs,
-        "probabilities": tf.nn.softmax(outputs),
-    }
+    return Graphs(signatures, method and make_function(encode, method.specs))
 
 
 def _in_blocks_of_ids(method: Method, max_tokens):
@@ -235,6 +131,39 @@ def _in_blocks_of_ids(method: Method, max_tokens):
         return _in_blocks(method, of_rows, lengths, max_tokens)
 
     return of_ids
+
+
+def graphs_of_text(
+    bundle: Bundle,
+    methods: Mapping[str, Method],
+    text_to_ids: TextToIds,
+    max_tokens: Optional[int],
+    attend_tokens: int,
+) -> Graphs:
+    """Makes the functions of text <string>[batch]; see `graphs_of_ids`.
+
+    The tokens are those of `text_to_ids`. Attention tensors have a limit, see `attend_limit`.
+    """
+    tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
+    signatures = {
+        name: make_function(
+            _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)
+        )
+        for name, method in methods.items()
+    }
+    attend = _attention_of_text(bundle.model, text_to_ids, tokens, max_tokens, attend_tokens)
+    signatures["attend"] = make_function(attend, _text_specs(bundle.model.fields))
+    method = methods.get("encode")
+
+    def encode(text):
+        words = tokens(text)[:, :max_tokens]
+        return _zero_blanks(method.function(*text_to_ids.inputs(words)), words.row_lengths())
+
+    return Graphs(signatures, method and make_function(encode, _text_specs(SENTENCE)))
+
+
+def _text_specs(fields):
+    return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
 
 
 def _in_blocks_of_text(method: Method, text_to_ids, tokens, max_tokens):
@@ -276,8 +205,50 @@ def _ends(ids):
     return tf.maximum(0, tf.reduce_max(tf.where(ids != 0, positions, 0), axis=1))
 
 
-def _text_specs(fields):
-    return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
+def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Callable:
+    """Makes a function of ids that returns numbers alone, for a whole batch.
+
+    All models have "probabilities", relatedness models "score", sentence models "vectors".
+    """
+    model = bundle.model
+
+    def predict(*inputs):
+        cut, numbers = [tensor[:, :max_tokens] for tensor in inputs], {}
+        with compilable():
+            if model.fields == SENTENCE:
+                numbers["vectors"] = model.encode(*cut, training=False)
+                outputs = model.head(numbers["vectors"], training=False)
+            else:
+                outputs = model(*cut, training=False)
+            numbers.update(_describe(tf.cast(outputs, tf.float32), bundle))
+        numbers = {
+            name: tf.cast(tensor, tf.float32)
+            for name, tensor in numbers.items()
+            if tensor.dtype.is_floating and name != "logits"
+        }
+        lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
+        return {**numbers, **_truncated(lengths, max_tokens)}
+
+    return make_function(predict, model.signatures()["call"])
+
+
+def _describe(outputs, bundle):
+    """Returns `serving_default`'s outputs for logits <float32>[batch, classes]."""
+    if bundle.model.label_dtype.is_floating:
+        predictions = bundle.model.predictions(outputs)
+        return {"score": predictions, "probabilities": tf.nn.softmax(outputs)}
+    return describe_classes(outputs, bundle.model, bundle.classes)
+
+
+def describe_classes(outputs, model, classes: Sequence[str]) -> dict[str, tf.Tensor]:
+    """Returns the outputs of an exported classifier for logits <float32>[batch, classes]."""
+    names = tf.constant(classes, tf.string)
+    return {
+        "class": tf.gather(names, model.predictions(outputs)),
+        "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
+        "logits": outputs,
+        "probabilities": tf.nn.softmax(outputs),
+    }
 
 
 def attend_limit(bundle: Bundle) -> int:

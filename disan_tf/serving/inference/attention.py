@@ -1,15 +1,15 @@
 """A model's attention on a text as a Python object: arrays, tables, plots and HTML."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from disan_tf.common.options import check_choice
-from disan_tf.serving.inference.explain import SOURCE2TOKEN
+from disan_tf.serving.inference.attend import WEIGHT_VECTORS
+from disan_tf.serving.inference.predict import SOURCE2TOKEN
 from disan_tf.serving.inference.records import tokens_name
-from disan_tf.serving.inference.weight_vectors import NAME as WEIGHT_VECTORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,18 +19,16 @@ _PANELS = 3  # in a row of a plot
 _CELL, _LONGEST_SIDE = 0.32, 20.0  # inches of a token and of a panel
 
 
-class Attention(Mapping[str, Any]):
+class Attention(dict):
     """The attention of a model on a sentence or a pair, see `disan_tf.load(...).attend`.
 
-    It is a mapping from "tokens" (for pairs "<field>_tokens") to a list of tokens, and from a name
-    to <float32>[token, feature] or [head, dependent, feature]. A notebook shows the tokens shaded
-    by their weights, and the matrices.
+    It is a dictionary from "tokens" (for pairs "<field>_tokens") to a list of tokens, and from a
+    name to <float32>[token, feature] or [head, dependent, feature]. A notebook shows the tokens
+    shaded by their weights, and the matrices.
 
     Args:
-      fields: the names of the sentences.
-      tokens: the tokens of each sentence.
-      tensors: the tensors of `disan_tf.serving.inference.attend`; in pairs their names begin with
-        "<field>_".
+      fields, tokens: the names of the sentences, and the tokens of each.
+      tensors: the tensors of `disan_tf.serving.inference.attend`.
       crossed: whether the words of a sentence attend to those of the other sentence (DRCN).
 
     Attributes:
@@ -39,7 +37,6 @@ class Attention(Mapping[str, Any]):
 
     Example:
       >>> attention = disan_tf.load("demo").attend("a fine film .")
-      >>> attention.table()  # a row for each token
       >>> attention.table("forward_attention")  # row tokens attend to column tokens
       >>> attention.plot("source2token")[0].figure.savefig("weights.png")
     """
@@ -54,21 +51,12 @@ class Attention(Mapping[str, Any]):
         self._sentences = dict(zip(fields, tokens))
         self._tensors = dict(tensors)
         self._crossed = crossed
-        named = {tokens_name(field): words for field, words in self._sentences.items()}
-        self._values = {**named, **tensors}
+        super().__init__({tokens_name(field): words for field, words in zip(fields, tokens)})
+        self.update(tensors)
         names = [name for name in tensors if not name.endswith(WEIGHT_VECTORS)]
         self.matrices = tuple(name for name in names if tensors[name].ndim == 3)
         weights = (name for name in names if tensors[name].ndim == 2)
         self.weights = tuple(sorted(weights, key=lambda name: not name.endswith(SOURCE2TOKEN)))
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
     def __repr__(self) -> str:
         texts = (repr(" ".join(tokens)[:60]) for tokens in self._sentences.values())
@@ -76,18 +64,12 @@ class Attention(Mapping[str, Any]):
         return f"<Attention on {' and '.join(texts)}: {', '.join(arrays)}>"
 
     def table(self, matrix: str = "") -> Any:
-        """Returns weights, averaged over the features, as a table.
+        """Returns weights, means of the features, as a pandas DataFrame, or without pandas as text.
 
         Args:
           matrix: one of `matrices`, for a table with a row for each attending token (head) and a
             column for each token attended to (dependent). "" = a row for each token, and a column
             for each of `weights`.
-
-        Returns:
-          A pandas DataFrame if pandas is installed, else a string that displays as a table.
-
-        Raises:
-          ValueError: there is no such matrix.
         """
         if matrix:
             check_choice("matrix", matrix, self.matrices)
@@ -109,20 +91,19 @@ class Attention(Mapping[str, Any]):
 
         Args:
           names: some of `matrices`, drawn as heat maps whose rows attend to columns, and of
-            `weights`, drawn as bars. By default all matrices, and the first weights (source2token)
-            of each sentence.
+            `weights`, drawn as bars; none = all matrices, and the first weights of each sentence.
 
         Returns:
           The axes of each name.
-
-        Raises:
-          ValueError: there is no such name, or the model has no attention.
         """
         from matplotlib import pyplot
 
         for name in names:
             check_choice("name", name, [*self.matrices, *self.weights])
-        names = names or tuple(self._shown())
+        if not names:
+            for prefix in map(self._prefix, self._sentences):
+                names += tuple(name for name in self.matrices if name.startswith(prefix))
+                names += tuple(self._weights_of(prefix)[:1])
         if not names:
             raise ValueError("the model's encoder has no attention to draw.")
         longest = max(map(len, self._sentences.values()))
@@ -188,12 +169,6 @@ class Attention(Mapping[str, Any]):
     def _weights_of(self, prefix: str) -> list[str]:
         return [name for name in self.weights if name.startswith(prefix)]
 
-    def _shown(self) -> Iterator[str]:
-        """Yields the names that `plot` draws by default, sentence by sentence."""
-        for prefix in map(self._prefix, self._sentences):
-            yield from (name for name in self.matrices if name.startswith(prefix))
-            yield from self._weights_of(prefix)[:1]
-
     def _owner(self, name: str) -> int:
         """Returns the number of the sentence to which a tensor belongs."""
         return [name.startswith(self._prefix(field)) for field in self._sentences].index(True)
@@ -210,8 +185,7 @@ class Attention(Mapping[str, Any]):
 class _TextTable(str):
     """A string that an interpreter displays as it is printed."""
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = str.__str__
 
 
 def _table(rows, columns: Sequence[str], index: Sequence[str] = ()) -> Any:
@@ -220,16 +194,13 @@ def _table(rows, columns: Sequence[str], index: Sequence[str] = ()) -> Any:
         import pandas
     except ImportError:
         heads = [[token] for token in index] or [[]] * len(rows)
-        header = [*([""] if len(index) else []), *columns]
-        return _text_table([header, *([*head, *row] for head, row in zip(heads, rows))])
+        lines = [[*[""][: len(index)], *columns]]
+        lines += [[*head, *row] for head, row in zip(heads, rows)]
+        texts = [[_text(cell) for cell in line] for line in lines]
+        widths = [max(map(len, column)) for column in zip(*texts)]
+        padded = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in texts)
+        return _TextTable("\n".join(padded))
     return pandas.DataFrame(rows, index=list(index) or None, columns=list(columns))
-
-
-def _text_table(rows: Sequence[Sequence]) -> _TextTable:
-    texts = [[_text(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*texts)]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in texts)
-    return _TextTable("\n".join(lines))
 
 
 def _text(cell) -> str:

@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.errors import UserError
 from disan_tf.ops.devices import free_gpu_memory
 
 _SAMPLES = (8, 16, 24)  # tokens: three lengths determine the quadratic cost of longer texts
@@ -19,26 +21,37 @@ _COPIES = 4
 _MEAN_BYTES = 100
 
 _CGROUP = Path("/sys/fs/cgroup")
-
-# Control groups, version 2 and 1: limit, use, statistics, and the name of the caches there.
+# Control groups, version 2 and 1: the limit, the use, and the name of the caches in the statistics.
 _CONTAINERS = (
-    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
-    (
-        "memory/memory.limit_in_bytes",
-        "memory/memory.usage_in_bytes",
-        "memory/memory.stat",
-        "total_inactive_file",
-    ),
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
 )
 
 
+class LengthLimit:
+    """The longest text whose attention tensors, see `longest_text`, fit into the free memory."""
+
+    def __init__(self, weights: Callable):
+        memory = free_memory()
+        self._most = longest_text(weights, memory)
+        self._memory = f"{memory / 1e9:,.1f} GB of free memory"
+
+    def __str__(self) -> str:
+        return f"attention tensors of up to {self._most:,} tokens fit into the {self._memory}"
+
+    def check(self, sentences: Sequence[Sequence[str]], where: str) -> None:
+        """Raises UserError, with the text's place, if one of its sentences has too many tokens."""
+        longest = max(map(len, sentences))
+        if longest > self._most:
+            raise UserError(f"{where}: the text has {longest:,} tokens, and {self}; shorten it.")
+
+
 def longest_text(weights: Callable, memory: int) -> int:
-    """Returns the length of the longest text whose attention tensors fit into `memory`.
+    """Returns the length of the longest text whose attention tensors fit into `memory` bytes.
 
     Args:
       weights: a `tf.function` of inputs `[batch, length, ...]` that returns attention tensors by
         name, whose bytes are quadratic in the tokens.
-      memory: bytes, see `free_memory`.
     """
     costs = [_cost(weights, tokens) for tokens in _SAMPLES]
     square = np.poly1d(np.polyfit(_SAMPLES, costs, 2))
@@ -76,8 +89,8 @@ def free_memory() -> int:
     return max(0, min(limits))
 
 
-def _free_in_container(most: str, used: str, stat: str, cached: str) -> int:
+def _free_in_container(most: str, used: str, cached: str) -> int:
     """Returns a container's free bytes, and its caches, which count as used but give way."""
-    most, used = (int((_CGROUP / name).read_text()) for name in (most, used))
-    caches = dict(line.split() for line in (_CGROUP / stat).read_text().splitlines())
-    return most - used + int(caches[cached])
+    statistics = (_CGROUP / most).with_name("memory.stat").read_text().splitlines()
+    caches = int(dict(line.split() for line in statistics)[cached])
+    return int((_CGROUP / most).read_text()) - int((_CGROUP / used).read_text()) + caches

@@ -14,67 +14,54 @@ import tensorflow as tf
 import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
+from disan_tf.serving.inference.model import LoadedModel
+from tests.support.models.films import LABELS, TEXTS
 
-GOOD = ["a fine film .", "what a superb plot !", "the acting is wonderful .", "moving and warm ."]
-BAD = ["a dull film .", "what an awful plot !", "the acting is terrible .", "slow and empty ."]
-TEXTS = np.array([text for pair in zip(GOOD, BAD) for text in pair] * 4)
-LABELS = np.array([1, 0] * 16)
 LOADING = """
 import sys
 import tensorflow as tf
 import tensorflow_text
 model = tf.saved_model.load(sys.argv[1])
-outputs = model.signatures["serving_default"](text=tf.constant(["a fine film ."]))
+outputs = model.signatures["serving_default"](text=tf.constant(["a good film ."]))
 names, (label,) = outputs["class_names"].numpy()[0], outputs["class"].numpy()
 print(*outputs["logits"].numpy()[0], "disan_tf" in sys.modules)
 print(sorted(outputs), names, label, outputs["no_known_word"].numpy())
 """
 
 
-@pytest.fixture(scope="module")
-def trained():
-    tf.keras.utils.set_random_seed(1)
-    classifier = TextClassifier.from_preset("demo", classes=("bad", "good"))
-    classifier.fit(TEXTS, LABELS, epochs=20, verbose=0)
-    return classifier
+@pytest.fixture
+def preset(quick_bundle):
+    return quick_bundle.directory
 
 
-def test_it_learns_new_classes_from_arrays(trained):
-    loss, accuracy = trained.evaluate(TEXTS, LABELS, verbose=0)
-    assert trained.classes == ("bad", "good")
+def test_it_learns_new_classes_from_arrays(classifier):
+    loss, accuracy = classifier.evaluate(TEXTS, LABELS, verbose=0)
+    assert classifier.classes == ("bad", "good")
     assert accuracy == 1.0 and loss < 0.5
 
 
+NAMES = np.array(["bad", "good"])[LABELS]
 FORMS = {
     "lists": (TEXTS.tolist(), LABELS.tolist()),
-    "series": (pd.Series(TEXTS, index=range(40, 40 + len(TEXTS))), pd.Series(LABELS)),
     "frame": (pd.DataFrame({"id": LABELS, "text": TEXTS}), pd.DataFrame({"label": LABELS})),
     "dictionary": ({"text": TEXTS}, tf.constant(LABELS)),
-    "names": (TEXTS, np.array(["bad", "good"])[LABELS]),
-    "categories": (
-        tf.constant(TEXTS),
-        pd.Series(np.array(["bad", "good"])[LABELS], dtype="category"),
-    ),
+    "categories": (tf.constant(TEXTS), pd.Series(NAMES, dtype="category")),
     "records": ([{"text": text} for text in TEXTS], LABELS[:, None]),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_texts_and_labels_come_as_people_hold_them(trained, form):
+def test_texts_and_labels_come_as_people_hold_them(classifier, form):
     texts, labels = FORMS[form]
-    expected = trained.evaluate(TEXTS, LABELS, verbose=0)
-    assert trained.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
-    np.testing.assert_array_equal(
-        trained.predict(texts, verbose=0), trained.predict(TEXTS, verbose=0)
-    )
+    expected = classifier.evaluate(TEXTS, LABELS, verbose=0)
+    assert classifier.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
 
 
-def test_texts_and_labels_by_name_train(trained):
-    model = copy.deepcopy(trained)
-    names = np.array(["bad", "good"])[LABELS]
-    by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, names)).batch(8)
+def test_texts_and_labels_by_name_train(classifier):
+    model = copy.deepcopy(classifier)
+    by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, NAMES)).batch(8)
     weights = {"bad": 2.0, "good": 1.0}
-    model.fit({"text": TEXTS}, names, validation_data=by_name, class_weight=weights, verbose=0)
+    model.fit({"text": TEXTS}, NAMES, validation_data=by_name, class_weight=weights, verbose=0)
     assert model.evaluate(by_name, verbose=0)[1] == 1.0
 
 
@@ -84,188 +71,128 @@ def test_texts_and_labels_by_name_train(trained):
         (["a film", None], ["bad", "good"], "item 1 is None"),
         (["a film", "a plot"], ["bad", "fine"], "label 1 is 'fine', which is not one of the 2"),
         (["a film", "a plot"], [0, 2], "label 1 is 2, and the 2 classes have the numbers 0 to 1"),
-        (["a film", "a plot"], [0, -1], "label 1 is -1"),
-        ("a film", ["bad"], "not one string"),
-        ({"review": ["a film"]}, ["bad"], 'there is no "text" among the columns review'),
     ],
 )
-def test_wrong_texts_and_labels_are_refused_and_change_nothing(trained, texts, labels, message):
-    before = trained.predict(TEXTS, verbose=0)
+def test_wrong_texts_and_labels_are_refused_and_change_nothing(classifier, texts, labels, message):
+    before = classifier.predict(TEXTS, verbose=0)
     with pytest.raises(ValueError, match=message):
-        trained.fit(texts, labels, verbose=0)
-    np.testing.assert_array_equal(trained.predict(TEXTS, verbose=0), before)
+        classifier.fit(texts, labels, verbose=0)
+    np.testing.assert_array_equal(classifier.predict(TEXTS, verbose=0), before)
 
 
-def test_other_losses_read_labels_as_they_are(trained):
-    model = copy.deepcopy(trained)
-    model.compile(loss=tf.keras.losses.CategoricalCrossentropy(from_logits=True))
-    model.fit(TEXTS, np.eye(2)[LABELS], verbose=0)
-    assert model.evaluate(TEXTS, np.eye(2)[LABELS].tolist(), verbose=0)[1] == 1.0
-
-
-def test_compiling_strings_is_refused(trained):
+def test_compiling_strings_is_refused(classifier):
     with pytest.raises(ValueError, match="jit_compile=True: XLA cannot compile the look-up"):
-        trained.compile(jit_compile=True)
+        classifier.compile(jit_compile=True)
 
 
-def test_it_can_be_pickled_and_copied_before_and_after_fit(trained):
-    new = TextClassifier.from_preset("demo", num_classes=2)
-    for model, other in ((trained, copy.deepcopy(trained)), (new, pickle.loads(pickle.dumps(new)))):
-        np.testing.assert_array_equal(
-            other.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0)
-        )
+def test_it_can_be_pickled_and_copied_before_and_after_fit(classifier, preset):
+    new = TextClassifier.from_preset(preset, num_classes=2)
+    for model, other in (
+        (classifier, copy.deepcopy(classifier)),
+        (new, pickle.loads(pickle.dumps(new))),
+    ):
+        np.testing.assert_array_equal(other(TEXTS[:2]), model(TEXTS[:2]))
         assert other.classes == model.classes
 
 
-@pytest.mark.slow
-def test_it_learns_from_datasets_as_from_arrays():
-    histories = []
-    for fit in (
-        lambda model: model.fit(TEXTS, LABELS, batch_size=8, shuffle=False, verbose=0),
-        lambda model: model.fit(
-            tf.data.Dataset.from_tensor_slices((TEXTS, LABELS)).batch(8), verbose=0
-        ),
-    ):
-        tf.keras.utils.set_random_seed(1)
-        histories.append(fit(TextClassifier.from_preset("demo", num_classes=2)).history)
-    assert histories[0] == pytest.approx(histories[1])
-
-
-def test_it_starts_with_the_weights_of_the_preset():
-    ours = TextClassifier.from_preset("demo", num_classes=3)
-    theirs = disan_tf.load("demo")
+def test_it_starts_with_the_weights_of_the_preset(preset):
+    ours = TextClassifier.from_preset(preset, num_classes=3)
+    theirs = disan_tf.load(preset)
     for part in ("encoder", "embedding"):
         for mine, weight in zip(getattr(ours, part).weights, getattr(theirs, part).weights):
             np.testing.assert_array_equal(mine, weight)
-    assert ours.predict(TEXTS[:2], verbose=0).shape == (2, 3)
+    assert ours.built and ours(TEXTS[:2]).shape == (2, 3)
 
 
-def test_without_new_classes_it_is_the_preset_itself():
-    ours, theirs = TextClassifier.from_preset("demo"), disan_tf.load("demo")
-    logits = ours.predict(TEXTS[:4], verbose=0)
-    probabilities = tf.nn.softmax(logits).numpy()
+def test_without_new_classes_it_is_the_preset_itself(preset, quick_bundle):
+    ours, theirs = TextClassifier.from_preset(preset), LoadedModel(quick_bundle)
+    probabilities = ours.predict_proba(TEXTS[:4])
+    np.testing.assert_allclose(probabilities, tf.nn.softmax(ours(TEXTS[:4])), atol=1e-6)
     expected = [list(row["probabilities"].values()) for row in theirs.predict(list(TEXTS[:4]))]
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
     assert ours.classes == tuple(theirs.classes)
+    assert ours.predict_labels(TEXTS[:4]) == [ours.classes[row.argmax()] for row in probabilities]
 
 
 @pytest.mark.parametrize(
-    "encoder, embedding",
-    [
-        pytest.param(True, False, marks=pytest.mark.slow),
-        pytest.param(False, True, marks=pytest.mark.slow),
-        (False, False),
-    ],
+    "encoder, embedding", [pytest.param(True, False, marks=pytest.mark.slow), (False, True)]
 )
-def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding):
+def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding, preset):
     model = TextClassifier.from_preset(
-        "demo", num_classes=2, encoder_trainable=encoder, embedding_trainable=embedding
+        preset, num_classes=2, encoder_trainable=encoder, embedding_trainable=embedding
     )
     parts = {"encoder": encoder, "embedding": embedding, "head": True}
-    before = {
-        name: [weight.numpy() for weight in getattr(model, name).weights if len(weight.shape) == 2]
+    matrices = {
+        name: [weight for weight in getattr(model, name).weights if len(weight.shape) == 2]
         for name in parts
     }
+    before = {name: [weight.numpy() for weight in weights] for name, weights in matrices.items()}
     model.fit(TEXTS, LABELS, verbose=0)
     for name, moves in parts.items():
-        after = [
-            weight.numpy() for weight in getattr(model, name).weights if len(weight.shape) == 2
-        ]
-        assert moves == any(np.any(old != new) for old, new in zip(before[name], after)), name
+        changed = [np.any(old != new) for old, new in zip(before[name], matrices[name])]
+        assert moves == any(changed), name
 
 
-def test_a_keras_file_has_weights_classes_and_optimizer(trained, tmp_path):
-    trained.save(tmp_path / "model.keras")
+def test_a_keras_file_has_weights_classes_and_optimizer(classifier, tmp_path):
+    classifier.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(
-        loaded.predict(TEXTS, verbose=0), trained.predict(TEXTS, verbose=0)
+        loaded.predict(TEXTS, verbose=0), classifier.predict(TEXTS, verbose=0)
     )
-    assert loaded.classes == trained.classes and loaded.words == trained.words
-    assert loaded.optimizer.iterations == trained.optimizer.iterations
+    assert loaded.classes == classifier.classes and loaded.words == classifier.words
+    assert loaded.optimizer.iterations == classifier.optimizer.iterations
     loaded.fit(TEXTS, LABELS, verbose=0)
 
 
-def test_a_preset_folder_has_the_classifier_and_a_card(trained, tmp_path):
-    trained.save_to_preset(tmp_path / "films")
+def test_a_preset_folder_has_the_classifier_and_a_card(classifier, tmp_path):
+    classifier.save_to_preset(tmp_path / "films")
     loaded = TextClassifier.from_preset(tmp_path / "films")
-    assert loaded.classes == trained.classes and loaded.words == trained.words
+    assert loaded.classes == classifier.classes and loaded.words == classifier.words
     np.testing.assert_array_equal(
-        loaded.predict(TEXTS, verbose=0), trained.predict(TEXTS, verbose=0)
+        loaded.predict(TEXTS, verbose=0), classifier.predict(TEXTS, verbose=0)
     )
     model = disan_tf.load(tmp_path / "films")
-    assert [row["label"] for row in model.predict(TEXTS)] == trained.predict_labels(TEXTS)
+    assert [row["label"] for row in model.predict(TEXTS)] == classifier.predict_labels(TEXTS)
     assert "one sentence -> bad, good" in (tmp_path / "films" / "README.md").read_text()
 
 
-@pytest.mark.parametrize("preset, pairs", [("disan_sick", True), ("disan_snli", False)])
-def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path):
-    model = TextClassifier.from_preset(preset, num_classes=2, pairs=pairs)
+@pytest.mark.parametrize("preset, pairs", [("sick_bundle", True), ("nli_bundle", False)])
+def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path, request):
+    folder = request.getfixturevalue(preset).directory
+    model = TextClassifier.from_preset(folder, num_classes=2, pairs=pairs)
     row = f"zorbix {' '.join(['0.5'] * model.embedding.dim)}\n"
     (tmp_path / "vectors.txt").write_text(row)
     assert model.adapt(["zorbix"], tmp_path / "vectors.txt") == 1
     texts = [("a zorbix", "a film")] if pairs else ["a zorbix"]
-    expected = model.predict(texts, verbose=0)
     model.save_to_preset(tmp_path / "new")
     loaded = TextClassifier.from_preset(tmp_path / "new")
+    expected = model.predict(texts, verbose=0)
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
 
 
-def test_a_classifier_without_config_has_no_preset_folder(tmp_path):
-    preset = TextClassifier.from_preset("demo")
-    tokenizer = {"lowercase": True, "split_words": False, "empty_tokens": False}
-    model = TextClassifier(preset.sentence_model, preset.words, tokenizer, preset.classes)
-    with pytest.raises(ValueError, match="needs a classifier that from_preset made"):
-        model.save_to_preset(tmp_path)
-
-
-def test_probabilities_and_labels_are_those_of_the_logits(trained):
-    logits = trained.predict(TEXTS, verbose=0)
-    probabilities = trained.predict_proba(TEXTS)
-    np.testing.assert_allclose(probabilities, tf.nn.softmax(logits), atol=1e-6)
-    assert trained.predict_labels(TEXTS) == [trained.classes[row.argmax()] for row in logits]
-
-
-def test_a_softmax_activation_predicts_probabilities(tmp_path):
-    logits = TextClassifier.from_preset("demo").predict(TEXTS, verbose=0)
-    model = TextClassifier.from_preset("demo", activation="softmax")
-    for probabilities in (model.predict(TEXTS, verbose=0), model.predict_proba(TEXTS)):
-        np.testing.assert_allclose(probabilities, tf.nn.softmax(logits), atol=1e-6)
+def test_a_softmax_activation_predicts_probabilities(classifier, tmp_path):
+    parts = classifier.sentence_model, classifier.words, classifier.get_config()["tokenizer"]
+    model = TextClassifier(*parts, classifier.classes, activation="softmax")
+    expected = classifier.predict_proba(TEXTS)
+    np.testing.assert_allclose(model.predict_proba(TEXTS), expected, atol=1e-6)
     loss = model.evaluate(TEXTS, LABELS, verbose=0)[0]
-    expected = TextClassifier.from_preset("demo").evaluate(TEXTS, LABELS, verbose=0)[0]
-    assert loss == pytest.approx(expected, rel=1e-4)
+    assert loss == pytest.approx(classifier.evaluate(TEXTS, LABELS, verbose=0)[0], rel=1e-4)
     model.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(
-        loaded.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0), atol=1e-6
-    )
+    np.testing.assert_allclose(loaded(TEXTS), expected, atol=1e-6)
 
 
-def test_the_parts_have_the_names_of_keras_hub(trained):
-    assert {"demo", "disan_trec"} <= TextClassifier.presets.keys()
-    assert trained.num_classes == 2
-    ids = trained.preprocessor(TEXTS)["sentence"]
-    batches = tf.data.Dataset.from_tensor_slices(TEXTS).batch(len(TEXTS))
-    np.testing.assert_array_equal(next(iter(batches.map(trained.preprocessor)))["sentence"], ids)
-    vectors = trained.backbone.predict(ids, verbose=0)
-    logits = trained.head(vectors)
-    np.testing.assert_allclose(logits, trained.predict(TEXTS, verbose=0), atol=1e-5)
-
-
-def test_weights_may_be_random_and_of_another_dtype():
-    model = TextClassifier.from_preset("demo", load_weights=False, dtype="mixed_bfloat16")
-    preset = TextClassifier.from_preset("demo")
-    assert model.encoder.compute_dtype == "bfloat16" and preset.encoder.compute_dtype == "float32"
-    pairs = zip(model.encoder.trainable_weights, preset.encoder.trainable_weights)
+def test_weights_may_be_random_and_of_another_dtype(preset, quick_bundle):
+    model = TextClassifier.from_preset(preset, load_weights=False, dtype="mixed_bfloat16")
+    theirs = quick_bundle.model.encoder
+    assert model.encoder.compute_dtype == "bfloat16" and theirs.compute_dtype == "float32"
+    pairs = zip(model.encoder.trainable_weights, theirs.trainable_weights)
     assert any(not np.array_equal(one, other) for one, other in pairs)
 
 
-def test_a_new_classifier_is_built():
-    assert TextClassifier.from_preset("demo", num_classes=2).built
-
-
-def test_an_export_of_another_format_is_refused(trained, tmp_path):
+def test_an_export_of_another_format_is_refused(classifier, tmp_path):
     with pytest.raises(ValueError, match="format='onnx' cannot hold the look-up of words"):
-        trained.export(tmp_path / "a.onnx", format="onnx")
+        classifier.export(tmp_path / "a.onnx", format="onnx")
 
 
 @pytest.mark.parametrize(
@@ -277,11 +204,11 @@ def test_an_export_of_another_format_is_refused(trained, tmp_path):
     ],
 )
 def test_a_preset_of_a_stranger_imports_nothing(
-    place, value, reason, trained, tmp_path, monkeypatch
+    place, value, reason, classifier, tmp_path, monkeypatch
 ):
     (tmp_path / "attack_of_a_preset.py").write_text("raise SystemExit")
     monkeypatch.syspath_prepend(tmp_path)
-    trained.save_to_preset(tmp_path / "preset")
+    classifier.save_to_preset(tmp_path / "preset")
     path = tmp_path / "preset" / "model.json"
     info = json.loads(path.read_text(encoding="utf-8"))
     info["config"][place[0]][place[1]] = value
@@ -291,25 +218,21 @@ def test_a_preset_of_a_stranger_imports_nothing(
     assert "attack_of_a_preset" not in sys.modules
 
 
-def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):
-    preset = TextClassifier.from_preset("demo")
-    kim = TextClassifier(
-        preset.sentence_model,
-        preset.words,
-        {"name": "kim", "lowercase": True, "split_words": False, "empty_tokens": False},
-        preset.classes,
-    )
-    kim.compile()
-    kim.predict(TEXTS[:2], verbose=0)
+def test_cleaned_tokens_stay_cleaned_in_a_keras_file(classifier, tmp_path):
+    tokenizer = {"name": "kim", "lowercase": True, "split_words": False, "empty_tokens": False}
+    parts = classifier.sentence_model, classifier.words
+    kim = TextClassifier(*parts, tokenizer, classifier.classes)
     kim.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    for model, length in ((preset, 4), (kim, 3), (loaded, 3)):
+    with pytest.raises(ValueError, match="needs a classifier that from_preset made"):
+        kim.save_to_preset(tmp_path)
+    for model, length in ((classifier, 4), (kim, 3), (loaded, 3)):
         assert model.preprocess(["a fine film."])["sentence"].shape == (1, length)
 
 
 @pytest.mark.slow
-def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
-    trained.export(tmp_path / "exported")
+def test_an_export_runs_in_a_process_without_the_package(classifier, tmp_path):
+    classifier.export(tmp_path / "exported")
     command = [sys.executable, "-c", LOADING, str(tmp_path / "exported")]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
@@ -319,13 +242,13 @@ def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
     outputs = ["class", "class_names", "logits", "no_known_word", "probabilities"]
     best = ("bad", "good")[np.argmax([float(logit) for logit in logits])]
     assert others == f"{outputs} [b'bad' b'good'] b'{best}' [False]"
-    expected = trained.predict(np.array(["a fine film ."]), verbose=0)[0]
+    expected = classifier.predict(np.array(["a good film ."]), verbose=0)[0]
     np.testing.assert_allclose([float(logit) for logit in logits], expected, atol=1e-4)
 
 
 @pytest.mark.slow
-def test_pairs_come_as_tuples_or_by_name():
-    model = TextClassifier.from_preset("disan_snli", num_classes=2, pairs=True)
+def test_pairs_come_as_tuples_or_by_name(nli_bundle):
+    model = TextClassifier.from_preset(nli_bundle.directory, num_classes=2, pairs=True)
     pairs = (TEXTS[:4], TEXTS[4:8])
     model.fit(pairs, LABELS[:4], verbose=0)
     by_name = {"hypothesis": pairs[1], "premise": pairs[0]}
@@ -342,10 +265,10 @@ def test_pairs_come_as_tuples_or_by_name():
         model(TEXTS[:2])
 
 
-def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
-    model = TextClassifier.from_preset("demo", num_classes=2)
+def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
+    model = TextClassifier.from_preset(preset, num_classes=2)
     known, dim = len(model.words), model.embedding.dim
-    before = model.predict(np.array(["a film ."]), verbose=0)
+    before = model(np.array(["a film ."]))
     rows = {"gripping": 0.5, "the": 9.0, "elsewhere": 0.25}
     lines = [f"{word} {' '.join([str(value)] * dim)}\n" for word, value in rows.items()]
     (tmp_path / "vectors.txt").write_text("".join(lines))
@@ -356,16 +279,11 @@ def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
     ids = model.preprocess(np.array(["gripping"]))["sentence"]
     assert int(ids[0, 0]) == known + 2
     np.testing.assert_array_equal(model.embedding(ids)[0, 0], np.full(dim, 0.5))
-    np.testing.assert_array_equal(model.predict(np.array(["a film ."]), verbose=0), before)
+    np.testing.assert_array_equal(model(np.array(["a film ."])), before)
     model.fit(TEXTS, LABELS, verbose=0)
     loaded = copy.deepcopy(model)  # through a .keras file, which names weights by their order
     loaded.fit(TEXTS, LABELS, shuffle=False, verbose=0)
     assert loaded.optimizer.iterations == 2
-
-
-def test_words_of_one_string_are_not_added():
-    with pytest.raises(ValueError, match="not one string"):
-        TextClassifier.from_preset("demo").adapt("zebra", "vectors.txt")
 
 
 @pytest.mark.parametrize(
@@ -374,12 +292,9 @@ def test_words_of_one_string_are_not_added():
         ({"preset": "disan_sick"}, "disan_sick predicts scores; name the new classes"),
         ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3, but classes has 2 names"),
         ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
-        ({"classes": ("a",)}, "must be at least two different names"),
         ({"classes": ("a", "a")}, "must be at least two different names"),
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
-        ({"num_classes": 0}, "num_classes=0 must be a whole number of at least 2"),
         ({"num_classes": 1}, "num_classes=1 must be a whole number of at least 2"),
-        ({"num_classes": "3"}, "num_classes='3' must be a whole number"),
         ({"num_classes": 2, "encoder_trainable": "no"}, "encoder_trainable='no' must be True or"),
     ],
 )
@@ -388,13 +303,7 @@ def test_impossible_arguments_are_refused(arguments, error):
         TextClassifier.from_preset(**{"preset": "demo", **arguments})
 
 
-def test_the_names_of_classes_fit_the_head():
-    preset = TextClassifier.from_preset("demo")
-    arguments = (preset.sentence_model, preset.words, {"lowercase": True})
+def test_the_names_of_classes_fit_the_head(classifier):
+    arguments = (classifier.sentence_model, classifier.words, {"lowercase": True})
     with pytest.raises(ValueError, match="the head has 2 classes, but classes has 3 names"):
         TextClassifier(*arguments, ("a", "b", "c"))
-
-
-def test_an_unknown_preset_names_the_known_ones():
-    with pytest.raises(UserError, match="nothing.*disan_trec"):
-        TextClassifier.from_preset("nothing")

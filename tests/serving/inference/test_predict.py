@@ -11,18 +11,18 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError, explain
-from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.inference import batches as batches_module
 from disan_tf.serving.inference import predict as predict_module
-from disan_tf.serving.inference.predict import predict
+from disan_tf.serving.inference.predict import heaviest, predict
 from disan_tf.text import text_files
-from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
-
-
-@pytest.fixture
-def texts(tmp_path):
-    path = tmp_path / "texts.txt"
-    path.write_text("".join(text + "\n" for text in SENTENCES), encoding="utf-8")
-    return path
+from tests.support.models.bundles import (
+    CLASSES,
+    NLI,
+    SENTENCES,
+    WORDS,
+    make_pair_bundle,
+    write_pairs,
+)
 
 
 def read(path):
@@ -63,7 +63,7 @@ def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_pat
     (tmp_path / "in.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     predict(bundle, tmp_path / "in.txt", tmp_path / "one.jsonl", batch_size=1)
     predict(bundle, tmp_path / "in.txt", tmp_path / "many.jsonl", batch_size=64)
-    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 100)
+    monkeypatch.setattr(batches_module, "MAX_POSITIONS", 100)
     monkeypatch.setattr(text_files, "CHUNK_BYTES", 2000)
     predict(bundle, tmp_path / "in.txt", tmp_path / "chunks.jsonl", batch_size=64)
     one = read(tmp_path / "one.jsonl")
@@ -74,16 +74,16 @@ def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_pat
 
 
 def test_batches_hold_similar_lengths_and_few_positions(monkeypatch):
-    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
+    monkeypatch.setattr(batches_module, "MAX_POSITIONS", 20)
     lengths = np.array([[3], [50], [1], [4], [10], [2], [3]])
-    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 3)]
+    batches = [list(batch) for batch in batches_module.batches_of_similar_length(lengths, 3)]
     assert batches == [[2, 5, 0], [6], [3, 4], [1]]
 
 
 def test_both_sentences_of_a_pair_take_positions(monkeypatch):
-    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
+    monkeypatch.setattr(batches_module, "MAX_POSITIONS", 20)
     lengths = np.array([[3, 7], [3, 1], [3, 8], [2, 1]])
-    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 4)]
+    batches = [list(batch) for batch in batches_module.batches_of_similar_length(lengths, 4)]
     assert batches == [[3], [2], [0, 1]]  # 2 * (3 + 8) are too many, 2 * (3 + 7) are not
 
 
@@ -105,28 +105,6 @@ def test_fields_are_carried_and_tokens_are_looked_up_as_they_are(bundle, tmp_pat
     assert np.abs(second - third).max() > 1e-3  # as a token it is unknown
 
 
-def test_no_lines_give_an_empty_file(bundle, tmp_path):
-    (tmp_path / "in.txt").touch()
-    assert predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl").rows == 0
-    assert (tmp_path / "out.jsonl").read_bytes() == b""
-
-
-def test_an_error_leaves_nothing(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "CHUNK_BYTES", 4)
-    (tmp_path / "in.txt").write_bytes(b"a film\n" * 5 + b"\xff\n")
-    (tmp_path / "out").mkdir()
-    with pytest.raises(UserError, match="line 6"):
-        predict(bundle, tmp_path / "in.txt", tmp_path / "out" / "new.jsonl")
-    assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_a_complete_file_has_the_usual_permissions_and_stands_alone(bundle, texts, tmp_path):
-    output = tmp_path / "new" / "out.jsonl"
-    predict(bundle, texts, output)
-    assert output.stat().st_mode == texts.stat().st_mode
-    assert [path.name for path in output.parent.iterdir()] == ["out.jsonl"]
-
-
 def test_a_file_that_exists_is_refused_before_the_input_is_read(bundle, tmp_path):
     (tmp_path / "out.jsonl").write_text("old")
     with pytest.raises(UserError, match=r"out\.jsonl exists already; name another file or delete"):
@@ -137,28 +115,19 @@ def test_a_file_that_exists_is_refused_before_the_input_is_read(bundle, tmp_path
 def test_a_file_that_appears_meanwhile_is_not_replaced(bundle, texts, tmp_path, monkeypatch):
     def answer_slowly(*_):
         (tmp_path / "out.jsonl").write_text("of another run")
-        return [(np.ones(5), 0, False)] * len(SENTENCES)
+        return [[value] * len(SENTENCES) for value in (np.ones(5), 0, False)]
 
-    monkeypatch.setattr(predict_module, "predict_all", answer_slowly)
+    monkeypatch.setattr(predict_module, "compute", answer_slowly)
     with pytest.raises(UserError, match=r"out\.jsonl exists already"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_text() == "of another run"
 
 
 def test_a_lost_prediction_is_noticed(bundle, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(predict_module, "predict_all", lambda *_: [(np.ones(5), 0, False)])
+    monkeypatch.setattr(predict_module, "compute", lambda *_: [[np.ones(5)], [0], [False]])
     with pytest.raises(RuntimeError, match=f"1 predictions for {len(SENTENCES)} rows"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_standard_streams_work_as_a_filter(bundle, monkeypatch):
-    out = io.BytesIO()
-    source = io.BytesIO("\n".join(SENTENCES).encode())
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=source))
-    monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=out, flush=lambda: None))
-    assert predict(bundle, "-", "-").rows == len(SENTENCES)
-    assert [json.loads(line)["text"] for line in out.getvalue().splitlines()] == SENTENCES
 
 
 def test_a_pipe_gets_each_answer_before_the_next_question(bundle, monkeypatch):
@@ -198,9 +167,8 @@ def test_an_output_that_cannot_be_a_file_is_refused(bundle, texts, tmp_path):
         predict(bundle, texts, texts / "out.jsonl")
 
 
-def test_a_mixed_precision_model_predicts(texts, tmp_path):
-    bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
-    predict(bundle, texts, tmp_path / "out.jsonl")
+def test_a_mixed_precision_model_predicts(mixed_bundle, texts, tmp_path):
+    predict(mixed_bundle, texts, tmp_path / "out.jsonl")
     labelled = [record for record in read(tmp_path / "out.jsonl") if record["label"]]
     np.testing.assert_allclose(probabilities(labelled).sum(1), 1.0, atol=1e-6)
 
@@ -261,11 +229,18 @@ def test_the_most_probable_classes_come_first(bundle, tmp_path):
     assert row["class_1"] == row["predicted_label"] and set(blank.values()) == {""}
 
 
-def test_impossible_numbers_of_classes_are_refused(bundle, texts, tmp_path):
-    with pytest.raises(UserError, match="--top_k=0 must be at least 1"):
-        predict(bundle, texts, tmp_path / "out.jsonl", top_k=0)
-    with pytest.raises(UserError, match="--top_k is for JSON lines and CSV"):
-        predict(bundle, texts, tmp_path / "out.txt", output_format="glue", top_k=3)
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"top_k": 0}, "--top_k=0 must be at least 1"),
+        ({"top_k": 3, "output_format": "glue"}, "--top_k is for JSON lines and CSV"),
+        ({"escape_formulas": True}, "--escape_formulas is for tables; .* ends with .csv"),
+        ({"explain": True, "output_format": "kaggle"}, "leave --output_format=kaggle out"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(bundle, texts, tmp_path, options, message):
+    with pytest.raises(UserError, match=message):
+        predict(bundle, texts, tmp_path / "out.jsonl", **options)
 
 
 def test_no_field_of_the_input_is_replaced(bundle, tmp_path):
@@ -311,9 +286,7 @@ def test_another_column_is_read_on_request(bundle, tmp_path):
     "name, content, own",
     [
         ("in.csv", "id,text\n", ["id", "text"]),
-        ("in.csv", "", ["text"]),
         ("in.txt", "", ["text"]),
-        ("in.jsonl", "", ["text"]),
     ],
 )
 def test_a_table_without_rows_has_its_header(bundle, tmp_path, name, content, own):
@@ -340,14 +313,61 @@ def test_formulas_are_escaped_on_request_alone(bundle, tmp_path):
     assert all(line.startswith('"') and line.endswith('"') for line in lines)
 
 
-def test_only_tables_have_formulas(bundle, texts, tmp_path):
-    with pytest.raises(UserError, match="--escape_formulas is for tables; .* ends with .csv"):
-        predict(bundle, texts, tmp_path / "out.jsonl", escape_formulas=True)
-
-
 def test_a_full_disk_names_the_output(bundle, texts):
     with pytest.raises(OSError) as caught:
         predict(bundle, texts, "/dev/full")
     assert explain(caught.value) == (
         "/dev/full: No space left on device; free some space, or choose another folder."
     )
+
+
+def _weights(bundle, text):
+    """Tokens and their mean source2token weights, of one sentence alone."""
+    lookup = bundle.text_to_ids()
+    (tokens,) = [[token.decode() for token in row] for row in lookup.tokens([text]).to_list()]
+    return tokens, bundle.model.attend(lookup([text]))["source2token"][0].numpy().mean(axis=-1)
+
+
+def test_the_heaviest_five_come_first_and_name_their_places():
+    weights = np.array([0.1, 0.3, 0.05, 0.2, 0.3, 0.05, 9.0])
+    found = heaviest(["a", "b", "c", "d", "e", "f"], weights)
+    assert "".join(each["token"] for each in found) == "bedac"
+    assert [each["position"] for each in found] == [1, 4, 3, 0, 2]
+    assert [each["weight"] for each in found] == [0.3, 0.3, 0.2, 0.1, 0.05]
+
+
+def test_each_line_has_the_weights_of_its_sentence_alone(bundle, texts, tmp_path, monkeypatch):
+    monkeypatch.setattr(predict_module, "MAX_PAIRS", 30)  # several batches
+    answers = predict_file(bundle, texts, tmp_path / "out.jsonl", explain=True)
+    assert [answer["text"] for answer in answers] == SENTENCES
+    for text, answer in zip(SENTENCES, answers):
+        if not text.strip():
+            assert answer["blank"] and "explanation" not in answer
+            continue
+        tokens, weights = _weights(bundle, text)
+        assert len(answer["explanation"]) == min(5, len(tokens))
+        for named in answer["explanation"]:
+            assert named["token"] == tokens[named["position"]]
+            assert named["weight"] == pytest.approx(weights[named["position"]], rel=1e-3)
+        named = {each["position"] for each in answer["explanation"]}
+        rest = [weight for place, weight in enumerate(weights) if place not in named]
+        assert (
+            max(rest, default=0.0) <= min(each["weight"] for each in answer["explanation"]) + 1e-4
+        )
+
+
+def test_both_sentences_of_a_pair_are_explained(nli_bundle, tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt", [("the film is good", "a story")])
+    (answer,) = predict_file(nli_bundle, pairs, tmp_path / "out.jsonl", explain=True)
+    words = sorted(each["token"] for each in answer["premise_explanation"])
+    assert words == ["film", "good", "is", "the"]
+    assert {each["token"] for each in answer["hypothesis_explanation"]} == {"a", "story"}
+    assert sum(each["weight"] for each in answer["premise_explanation"]) == pytest.approx(
+        1, abs=1e-3
+    )
+
+
+def test_a_model_without_source2token_is_refused(tmp_path):
+    bundle = make_pair_bundle(tmp_path / NLI, NLI, {"name": "additive", "units": 4})
+    with pytest.raises(UserError, match="needs source2token attention, which additive in"):
+        predict(bundle, write_pairs(tmp_path / "pairs.txt"), tmp_path / "out", explain=True)

@@ -20,7 +20,9 @@ from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.work_directory import read_config
-from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.batches import look_up, tokenise
+from disan_tf.serving.inference.lines import read_chunks
+from disan_tf.serving.inference.records import usual_columns
 from disan_tf.text import TextToIds, TracedTextToIds, word_vectors
 from tests.measurements.failures.damage import damage, damage_json, damage_lines
 from tests.measurements.failures.world import Case
@@ -144,9 +146,9 @@ def _vectors(folder: Path, path: str) -> None:
 
 def _inputs(folder: Path, path: str) -> None:
     look = TracedTextToIds(TextToIds(["soup", "hot", "tea"], "treebank", True, False, False))
-    fields = ("premise", "hypothesis") if "pairs" in path else ("sentence",)
-    for records in read_chunks(folder / path, None, fields):
-        sentences = tokenise(records, look, fields)
+    columns = usual_columns(("premise", "hypothesis") if "pairs" in path else ("sentence",))
+    for records in read_chunks(folder / path, None, columns):
+        sentences = tokenise(records, look, columns)
         assert len(sentences) == len(records) == look_up(sentences, look)[0].shape[0]
 
 

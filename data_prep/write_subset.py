@@ -40,7 +40,7 @@ def write_subset(corpus: str, data_dir: Path, output: Optional[Path] = None) -> 
     rows = read_rows(path, "text", restore(corpus))
     digests = [subsets.digest(row.premise, row.hypothesis) for row in rows if row.label != NO_LABEL]
     if not digests:
-        raise UserError(f"{path} holds no pair with a gold label; {restore(corpus)}.")
+        raise UserError(f"{path} contains no pair with a gold label; {restore(corpus)}.")
     pairs = len(set(digests))
     folder = data_dir / subsets.FOLDER if output is None else Path(output)
     target = folder / f"{corpus}_{pairs}{subsets.SUFFIX}"

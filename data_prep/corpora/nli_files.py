@@ -99,7 +99,7 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
         if taken:
             corpus.warnings += _subset_warnings(taken, path, layout, remedy)
         if not examples:
-            raise UserError(f"{path} holds no pair; {remedy}.")
+            raise UserError(f"{path} contains no pair; {remedy}.")
         kept, dropped = _select(examples, options.length_percentile if part == "train" else 1.0)
         corpus.splits[part] = kept
         pairs, labeled = len(examples), len(examples) - dropped[UNLABELED]

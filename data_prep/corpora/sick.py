@@ -101,7 +101,7 @@ def _rows(path: Path, split: str) -> Iterator[tuple[str, str, str, float]]:
 def _read_split(path: Path, split: str, tokenizer: SentenceTokenizer) -> list[Example]:
     rows = list(_rows(path, split))
     if not rows:
-        raise UserError(f"{path} holds no pair of the {split} split; {RESTORE}.")
+        raise UserError(f"{path} contains no pair of the {split} split; {RESTORE}.")
     names, first, second, scores = zip(*rows)
     sentences = tokenizer(first + second)
     return list(map(Example, names, zip(sentences, sentences[len(rows) :]), scores))

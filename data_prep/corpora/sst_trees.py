@@ -73,7 +73,7 @@ def parse_trees(lines: Iterable[tuple[int, str]], split: str, path: Path) -> lis
         except ValueError as error:
             raise malformed(path, number, str(error)) from None
     if not trees:
-        raise UserError(f"{path} holds no tree; {RESTORE}.")
+        raise UserError(f"{path} contains no tree; {RESTORE}.")
     return trees
 
 

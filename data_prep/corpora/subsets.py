@@ -83,7 +83,7 @@ def _plain(text: str) -> str:
 def check_options(subset: str = "") -> None:
     """Checks the option of a reader; raises ValueError for a name that is no plain file name."""
     if not _NAME.fullmatch(subset):
-        raise ValueError(f"subset={subset} must have letters of ASCII, digits, - and _ alone.")
+        raise ValueError(f"subset={subset} may contain only ASCII letters, digits, - and _.")
 
 
 def find(data_dir: Path, name: str) -> Path:

@@ -58,6 +58,6 @@ def _check_sections(
     policy: Optional[Mapping] = None,
 ) -> None:
     if not NAME.fullmatch(name):
-        raise ValueError(f"name={name} must have letters of ASCII, digits, - and _ alone.")
+        raise ValueError(f"name={name} may contain only ASCII letters, digits, - and _.")
     check_at_least("seed", seed, 0)
     check_choice("dtype", dtype, DTYPES)

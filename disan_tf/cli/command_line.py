@@ -55,9 +55,9 @@ flags.DEFINE_enum(
 )
 flags.DEFINE_bool("escape_formulas", False, "Quote CSV cells that a spreadsheet would execute.")
 flags.DEFINE_bool("explain", False, "Add the five words of the largest weights to predictions.")
-flags.DEFINE_integer("top_k", None, "Print the most probable classes alone (default: all).")
+flags.DEFINE_integer("top_k", None, "Number of most probable classes to print (default: all).")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Data type of vectors.")
-flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all of this machine.")
+flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all network interfaces.")
 flags.DEFINE_integer("port", 8000, "Port to serve at.")
 flags.DEFINE_enum("format", "saved_model", ("saved_model", "tflite", "onnx"), "Export format.")
 flags.DEFINE_integer("max_tokens", None, "Truncate sentences to this many tokens.")
@@ -151,7 +151,7 @@ def keep_compiled(folder: Optional[str]) -> None:
     if path.exists() and (path.stat().st_mode & 0o022 or path.stat().st_uid != os.geteuid()):
         if folder:
             raise UserError(
-                f"--jit_cache={folder} is not yours alone to write, and holds code; run "
+                f"--jit_cache={folder} contains code, but other users can write to it; run "
                 f"chmod go-w {folder}, or choose another folder."
             )
         return

@@ -63,7 +63,7 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
         folder = path.parent
         try:
             records = read_json(path, f"delete {folder}", RECORDS)[Keys.FILES]
-            verdict = f"{len(records)} files as they were written"
+            verdict = f"{len(records)} files match their recorded digests"
             if damaged := ", ".join(damaged_files(folder, records)):
                 verdict = f"{damaged} changed since it was written; delete {folder}"
         except (UserError, OSError) as error:

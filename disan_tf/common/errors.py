@@ -11,7 +11,7 @@ _REMEDIES = {  # by error number
     (errno.EACCES, errno.EPERM): "choose a path that you may use, or change its permissions",
     (errno.EROFS,): "choose a folder that can be written",
     (errno.ENOENT,): "check the path",
-    (errno.ENOTDIR,): "a file stands where a folder should be; choose another path",
+    (errno.ENOTDIR,): "a file is in the place of a folder; choose another path",
     (errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY): "it is in the way; move it, or choose another",
     (errno.ELOOP,): "its links lead in a circle; repair them",
     (errno.ENAMETOOLONG,): "choose a shorter path",

@@ -28,7 +28,7 @@ _TYPES = {  # annotation -> type of its values, words for one value, for several
     int: (numbers.Integral, "a whole number", "whole numbers"),
     float: (numbers.Real, "a finite number", "finite numbers"),
     str: (str, "a string", "strings"),
-    Mapping: (Mapping, "a section with options of its own", "sections"),
+    Mapping: (Mapping, "a section of options", "sections"),
     type(None): (type(None), "None", "None"),
 }
 

@@ -22,7 +22,7 @@ _INTRODUCTION = """# Where our runs differ from the papers
 Each table lists the settings of one paper in which our configs or recorded runs differ, or which
 the paper leaves open. "Our default" is the value in [configs](../configs/README.md); "as run" the
 value in the configs of the [results](results), with the names of the runs where they differ.
-`python run.py --mode=report` writes this page; the rows stand in [papers](papers).
+`python run.py --mode=report` writes this page; the rows are defined in [papers](papers).
 """
 _NAMED = 3  # most runs that a cell names if others have another value
 _MEASURES = {"": None, "examples": describe_examples, "members": describe_members}

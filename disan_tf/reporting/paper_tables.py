@@ -26,7 +26,7 @@ _REMAINING = (
     "Remaining runs and their estimated hours (AMD EPYC, 1 thread, beside another training)"
 )
 _NOTE = 160  # characters of a note in Markdown
-_OPTIMISTIC = "best of its own curve (optimistic)"
+_OPTIMISTIC = "best score of the curve (optimistic)"
 _SPEEDS = "disan_encoders"  # the benchmark of the encoders in DiSAN's Table 1
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
 _CSV_ONLY = ("row", "command", "note")
@@ -99,8 +99,8 @@ def _times(row: Row, run: dict, benchmarks) -> dict:
         speed = encoders.get(row.variant or row.model.lower(), {})
     epoch, pairs = speed.get("epoch_seconds"), speed.get("inference_pairs_per_second")
     times = {
-        "seconds an epoch, paper": row.seconds,
-        "seconds an epoch of the whole corpus, ours": f"{epoch:,.0f}" if epoch else "",
+        "seconds per epoch, paper": row.seconds,
+        "seconds per epoch of the whole corpus, ours": f"{epoch:,.0f}" if epoch else "",
     }
     if row.inference:
         times["inference seconds, paper"] = row.inference
@@ -269,7 +269,7 @@ def costs(results: dict[str, dict]) -> list[dict]:
     for name, run in runs.items():
         seconds, of_glove = run["seconds_per_epoch"], seconds_of_glove.get(_examples(run))
         line = {"run": name, "model": rows[name].model, "parameters": run["parameters"]}
-        line["seconds an epoch"] = seconds
+        line["seconds per epoch"] = seconds
         line["ratio to GloVe"] = round(seconds / of_glove, 2) if of_glove else ""
         lines.append({**line, "ratio, paper": rows[name].cost})
     return lines

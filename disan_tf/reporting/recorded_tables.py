@@ -28,7 +28,7 @@ _BENCHMARKS = """# Recorded benchmarks
 Times by `python run.py --mode=benchmark` ([how](../../disan_tf/benchmark/README.md)) are medians in
 milliseconds for 300 units and batches of 64, unless a table says otherwise. "15/8" are the lengths
 of premise and hypothesis. "Times the products" is a step's time divided by the time of its matrix
-products alone, in the same precision. Compare only times of one processor: the Xeon multiplies
+products alone, in the same precision. Compare only times on the same processor: the Xeon multiplies
 bfloat16 matrices in AMX, the EPYC does not. [Findings](../FINDINGS.md#speed) says what follows.
 
 """
@@ -85,7 +85,7 @@ def _line(name: str, run: dict) -> dict[str, str]:
         "tokens with vectors": describe_vectors(run),
         "parameters": f"{run['parameters']:,}",
         "best dev epoch": f"{run['best_epoch']:.1f}",
-        "minutes to it": f"{run['minutes_to_best']:.0f}",
+        "minutes to best dev epoch": f"{run['minutes_to_best']:.0f}",
         "dev": score.show(run, "dev"),
         "test": score.show(run),
         "test, paper": place[0].headline_figure(place[1]) if place else "",
@@ -142,10 +142,10 @@ def _encoders(encoders: dict) -> Iterator[dict]:
         yield {
             "encoder": name,
             "parameters": f"{times['parameters']:,}",
-            "seconds an epoch": f"{times['epoch_seconds']:,.0f}",
+            "seconds per epoch": f"{times['epoch_seconds']:,.0f}",
             "in epochs of DiSAN": f"{times['disan_ratio']:.2f}",
             "in epochs of DiSAN, paper": f"{paper[name] / paper['disan']:.2f}",
-            "inference, pairs a second": f"{times['inference_pairs_per_second']:,.0f}",
+            "inference, pairs per second": f"{times['inference_pairs_per_second']:,.0f}",
         }
 
 
@@ -186,7 +186,7 @@ def _steps(record: dict, title: str, unit: str, columns: dict, ratios: dict) -> 
         start = {title: f"{_STEPS[measured['kind']]}{unit}", "lengths": _lengths(measured)}
         yield {**start, **_cells(columns, ratios, measured["forms"], "median_ms")}
     if "epoch" in record:
-        start = {title: "epoch, pairs a second", "lengths": "of SNLI"}
+        start = {title: "epoch, pairs per second", "lengths": "of SNLI"}
         forms = record["epoch"]["forms"]
         yield {**start, **_cells(columns, ratios, forms, "pairs_per_second")}
 
@@ -209,7 +209,7 @@ def _drcn(record: dict) -> Iterator[dict]:
         epoch = record["epoch"]["forms"][form]
         yield {
             title: name,
-            "pairs a second": f"{epoch['pairs_per_second']:,.0f}",
+            "pairs per second": f"{epoch['pairs_per_second']:,.0f}",
             "minutes an epoch of SNLI": f"{epoch['epoch_minutes']:,.0f}",
             **{
                 f"peak memory at {lengths}, GiB": f"{forms[form]['peak_gib']:.1f}"

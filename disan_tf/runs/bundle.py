@@ -210,8 +210,7 @@ def read_info(directory) -> dict:
     for key, name in (("config.name", info["config"]["name"]), ("name", info["name"])):
         if not NAME.fullmatch(name):
             raise UserError(
-                f"{path}: {key}={name!r} must have letters of ASCII, digits, - and _ alone; "
-                f"{REMEDY}."
+                f"{path}: {key}={name!r} may contain only ASCII letters, digits, - and _; {REMEDY}."
             )
     tokenizer = info["tokenizer"].get("name", "treebank")
     if tokenizer not in VERSIONS:

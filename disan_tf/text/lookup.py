@@ -25,7 +25,7 @@ def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
 
 def _check_vocabulary(words: Sequence[str]) -> None:
     if not words:
-        raise UserError("The vocabulary holds no word; prepare the corpus again.")
+        raise UserError("The vocabulary contains no word; prepare the corpus again.")
     seen = {}
     for line, word in enumerate(words, start=1):
         if (first := seen.setdefault(word, line)) < line:

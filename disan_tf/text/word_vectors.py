@@ -66,7 +66,7 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
         if word not in vectors and wanted(word):
             vectors[word] = _numbers(path, number, line[len(word) + 1 :], dim)
     if not rows:
-        raise UserError(f"{path} holds no word vectors; download it again.")
+        raise UserError(f"{path} contains no word vectors; download it again.")
     if rows < announced:
         raise UserError(
             f"{path} ends after {rows:,} of the {announced:,} rows that line 1 announces; download "

@@ -225,8 +225,8 @@ def introduce(trainer: Trainer) -> str:
     return (
         f"{trainer.model.name}: {count_parameters(trainer.model):,} parameters without "
         f"embeddings, {sum(trainer.corpus.words):,} words\n"
-        f"{len(rows):,} training examples, {trainer.epoch_steps:,} steps an epoch, "
-        f"{lengths[rows].sum() / trainer.epoch_steps:,.0f} tokens a step, "
+        f"{len(rows):,} training examples, {trainer.epoch_steps:,} steps per epoch, "
+        f"{lengths[rows].sum() / trainer.epoch_steps:,.0f} tokens per step, "
         f"{padding:.1%} of the positions are padding"
         + (f"\n{describe_start(trainer.started)}" if trainer.started else "")
     )

@@ -183,8 +183,8 @@ class TrainingLoop:
             self._save(step)
         if stop:
             raise Stopped(
-                f"stopped by {signal.Signals(stop).name} after step {step:,}, which "
-                f"{self.workdir / 'checkpoints'} holds; the same command goes on from there.",
+                f"stopped by {signal.Signals(stop).name} after step {step:,}, saved in "
+                f"{self.workdir / 'checkpoints'}; the same command resumes from it.",
                 128 + stop,
             )
 

@@ -200,7 +200,7 @@ def _fold_numbers(config, folds):
     count = config.data.get("folds")
     if folds and not count:
         raise UserError(
-            f"--folds={','.join(folds)}: corpus {config.data.corpus} has a split of its own and "
+            f"--folds={','.join(folds)}: corpus {config.data.corpus} has an official split and "
             "no folds; leave --folds out."
         )
     numbers = list(range(count)) if list(folds) == ["all"] else _numbers("folds", folds)

@@ -122,10 +122,10 @@ def assert_refused(config, name, value, sentence):
         ("train.steps", "100", "--config.train.steps='100' must be a whole number."),
         ("train.l2", "small", "--config.train.l2='small' must be a finite number."),
         ("train.optimizer_options", {"rate": 1}, "--config.train.optimizer_options.rate=1 is not"),
-        ("train.optimizer_options", 3, "must be a section with options of its own or None."),
+        ("train.optimizer_options", 3, "must be a section of options or None."),
         ("embedding.trainable", "no", "--config.embedding.trainable='no' must be True or False."),
         ("data.embedding_dim", 32, "must be 300, as config.embedding.dim is."),
-        ("encoder", 3, "--config.encoder=3 must be a section with options of its own."),
+        ("encoder", 3, "--config.encoder=3 must be a section of options."),
     ],
 )
 def test_a_file_with_a_wrong_option_is_refused(name, value, sentence):

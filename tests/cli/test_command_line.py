@@ -65,7 +65,7 @@ def workdir(data, tmp_path_factory):
     less = "--config.train.steps=4", "--config.train.evaluate_every=4", "--nopictures"
     outcome = run_alone(TINY, *less, f"--data_dir={data}", f"--workdir={folder}")
     assert outcome.returncode == 0, outcome.stderr
-    assert "5,445 parameters" in outcome.stdout and "tokens a step" in outcome.stdout
+    assert "5,445 parameters" in outcome.stdout and "tokens per step" in outcome.stdout
     return folder
 
 

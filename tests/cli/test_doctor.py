@@ -31,7 +31,9 @@ def _flip_last_byte(path):
 
 def test_a_whole_corpus_is_called_so(corpus):
     files = len(list(corpus.iterdir())) - 1  # without the manifest
-    assert _verdicts(corpus.parent) == [f"  {corpus.name}: {files} files as they were written"]
+    assert _verdicts(corpus.parent) == [
+        f"  {corpus.name}: {files} files match their recorded digests"
+    ]
 
 
 @pytest.mark.parametrize("name", ["embeddings.npy", "vocabulary.txt"])

@@ -33,7 +33,7 @@ def test_a_sentence_is_one_line_that_a_terminal_can_show():
     [
         (errno.ENOSPC, "free some space"),
         (errno.EACCES, "choose a path that you may use"),
-        (errno.ENOTDIR, "a file stands where a folder should be"),
+        (errno.ENOTDIR, "a file is in the place of a folder"),
         (errno.ELOOP, "its links lead in a circle"),
         (errno.EIO, "check the disk or the network"),
         (errno.ETXTBSY, "another program uses it"),

@@ -78,7 +78,7 @@ def test_values_that_fit_pass():
         ({"plates": 2}, "--config.meal.plates=2 must be a tuple of whole numbers."),
         ({"plates": (1, "2")}, "--config.meal.plates=(1, '2') must be a tuple of whole numbers."),
         ({"spoons": ((1,),)}, "--config.meal.spoons=((1,),) must be a tuple of pairs of whole num"),
-        ({"tray": 3}, "--config.meal.tray=3 must be a section with options of its own or None."),
+        ({"tray": 3}, "--config.meal.tray=3 must be a section of options or None."),
         ({"dish": "suop"}, "--config.meal.dish=suop must be soup or stew; did you mean soup?"),
         ({"dish": "salad"}, "--config.meal.dish=salad must be soup or stew."),
         ({"minutes": 0}, "--config.meal.minutes=0 must be at least 1."),

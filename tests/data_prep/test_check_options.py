@@ -42,7 +42,7 @@ TEXT = "--config.data.tokenizer=whitespace does not fit --config.data.tokens=tex
         ("disan_snli", "length_percentile", 0.0, "must be above 0 and at most 1."),
         ("disan_snli", "length_percentile", 97.0, "must be above 0 and at most 1."),
         ("disan_snli", "length_percentile", float("nan"), "must be a finite number."),
-        ("disan_snli", "subset", "../mine", "must have letters of ASCII, digits, - and _ alone."),
+        ("disan_snli", "subset", "../mine", "may contain only ASCII letters, digits, - and _."),
         ("disan_snli", "subset", None, "must be a string."),
         ("disan_sick", "subset", "mine", "is not an option of the corpus sick"),
         ("disan_multinli", "split_seed", -1, "must be at least 0."),

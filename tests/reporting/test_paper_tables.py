@@ -57,7 +57,7 @@ def test_a_run_stands_beside_the_paper(recorded):
     assert f"| DiSAN | mine | seed 3 {SEEN} {row}" in tables["disan_table_1.md"]
     line = _line(tables["disan_table_1.csv"])
     assert (line["test, paper"], line["test, ours"]) == ("85.62", "47.50")
-    assert line["test, best of its own curve (optimistic)"] == "49.00"
+    assert line["test, best score of the curve (optimistic)"] == "49.00"
     assert line["command"] == "python run.py --config=configs/disan_sst.py"
 
 
@@ -108,7 +108,7 @@ def test_times_of_encoders_on_the_papers_vectors_stand_beside_no_narrower_ones(r
         str(dim): recorded(config_of("snli", "additive", embedding_dim=dim)) for dim in (100, 300)
     }
     lines = render_tables(Records(runs, benchmarks=BENCHMARKS))["disan_table_1.csv"]
-    column = "seconds an epoch of the whole corpus, ours"
+    column = "seconds per epoch of the whole corpus, ours"
     assert [_line(lines, name)[column] for name in ("100", "300")] == ["", "50"]
 
 

@@ -105,7 +105,7 @@ def test_disan_stands_beside_the_authors_formulation():
     assert "Fast, 2 threads, TensorFlow 2.15.1:" in text
     assert "| attention, forward and backward | 14 | 90.0 | 3.0 |  | 30 |  |" in text
     assert "| training step | 15/8 | 90 | 30 | 20 | 3.0, 4.5 | 2.00, 1.33 |" in text
-    epoch = "| epoch, pairs a second | of SNLI | 100 | 300 | 450 | 3.0, 4.5 |"
+    epoch = "| epoch, pairs per second | of SNLI | 100 | 300 | 450 | 3.0, 4.5 |"
     assert epoch in text and "400" not in text
 
 

@@ -128,7 +128,7 @@ def test_fewer_rows_than_the_header_announces_are_refused(write, count):
 
 @pytest.mark.parametrize("text", ["", "2 3\n"])
 def test_a_file_without_rows_is_refused(write, text):
-    assert "holds no word vectors" in error_of(write(text))
+    assert "contains no word vectors" in error_of(write(text))
 
 
 def test_a_missing_file_is_reported_with_its_neighbours_and_the_remedy(tmp_path):

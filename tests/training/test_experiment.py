@@ -54,7 +54,7 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     corpus = corpus_of(config, tmp_path / "corpus")
     summary = experiment.train(config, lambda: corpus, tmp_path / "run")
     printed = capsys.readouterr().out
-    assert " parameters without" in printed and "tokens a step" in printed
+    assert " parameters without" in printed and "tokens per step" in printed
     assert "step 10 of 10, epoch 0.1: dev loss" in printed and "examples/s" in printed
     assert summary["step"] == 10
     described = json.loads((tmp_path / "run" / "run.json").read_text())
@@ -104,7 +104,7 @@ def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = with_few_operations(tiny_config(name="disan_snli", steps=2, examples=20))
     experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
-    assert "20 training examples, 2 steps an epoch, " in capsys.readouterr().out
+    assert "20 training examples, 2 steps per epoch, " in capsys.readouterr().out
     trainer = experiment.Trainer(config, corpus, tmp_path / "other")
     seen = np.concatenate([batch["index"] for batch in trainer.batches(0)])
     np.testing.assert_array_equal(np.sort(seen), trainer.plan.rows)

@@ -87,7 +87,7 @@ def test_bad_seeds_and_folds_are_refused(seeds, folds, words):
 
 
 def test_folds_of_a_corpus_without_them_are_refused():
-    with pytest.raises(UserError, match="corpus sst has a split of its own and no folds"):
+    with pytest.raises(UserError, match="corpus sst has an official split and no folds"):
         plan(_config(), [], ["all"])
 
 

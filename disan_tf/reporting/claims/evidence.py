@@ -283,4 +283,4 @@ def _measure(record, path: str) -> tuple[tuple, str]:
         times = record["median_ms"], record["min_ms"], record["max_ms"]
         return times, f"{record['median_ms']:.1f} ms"
     speeds = record["pairs_per_second"], record["max"], record["min"]
-    return tuple(1 / speed for speed in speeds), f"{speeds[0]:,.0f} pairs a second"
+    return tuple(1 / speed for speed in speeds), f"{speeds[0]:,.0f} pairs per second"

@@ -23,7 +23,7 @@ VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_TESTED)
 NO_COST = 0.003  # the gain of hard attention in ReSAN's Table 2, as an accuracy
 _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 
-The model that leads in the paper stands first; accuracies are test accuracies in per cent.
+Accuracies are test accuracies (%). The model that leads in the paper comes first.
 "Supported" and "not supported" mean that the 95 % interval of our difference excludes 0; all other
 comparisons are undecided. [The rules](../disan_tf/reporting/claims/README.md) say which intervals
 and conditions count. [claims.csv](claims.csv) has the conditions, seeds and runs of each line.
@@ -104,7 +104,7 @@ def _summary(ledger: Ledger) -> str:
         columns = {f"{kind}: {name}": counts[kind, name] for kind in _KINDS for name in VERDICTS}
         lines.append({"paper": paper, **columns})
     texts = []
-    for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples alone, for want of a second seed")):
+    for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples only (one seed)")):
         found = [entry.finding.interval for entry in entries if entry.finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
         by_chance = f"{0.05 * len(found):.1f} would by chance"

@@ -39,7 +39,7 @@ The first command draws a model's attention in its paper's example sentences, or
 `--input`, into a folder with the model's name. The second draws the figures of runs, as
 `--mode=report` does for recorded runs. A caption names the model and how our figure differs from
 the paper's. Pictures named for a table show its runs' dev scores by epoch and test accuracy by
-length. The colours can be read in grey and by the colour-blind.
+length. The colours remain distinguishable in grey and for colour-blind readers.
 
 """
 

@@ -210,4 +210,4 @@ def test_the_command_explains_a_missing_corpus_and_one_without_gold_labels(tmp_p
     assert "MultiNLI is not in" in capsys.readouterr().err
     write(tmp_path, train=[row("-")])
     message = user_error(write_subset.write_subset, "snli", tmp_path)
-    assert "holds no pair with a gold label; restore" in message
+    assert "contains no pair with a gold label; restore" in message

@@ -102,7 +102,7 @@ def test_an_encoder_without_figures_is_refused(encoder, names, message):
     [
         ("disan_figure_66", True, "did you mean disan_figure_6?"),
         ("dsa_figure_1", True, "is a drawing of how it works"),
-        ("drcn_figure_3", True, "a picture of a trained DRCN; no such model is released"),
+        ("drcn_figure_3", True, "needs a trained DRCN, which is not released"),
         ("dsa_figure_2", False, "shows a model's attention; add --checkpoint"),
     ],
 )

@@ -55,7 +55,7 @@ class PaperFigure(NamedTuple):
     # "code"; "" = it cannot be drawn.
     source: str = ""
     draw: str = ""  # the name of the function that draws a model or results
-    needs: str = "a drawing of how it works, without numbers of a model"  # or the data it needs
+    needs: str = "a diagram without data"  # or the data it needs
     differs: str = ""  # how our picture differs from the paper's, whatever the model
     variant: str = ""  # for losses, the trained variant of `configs/drcn_snli.py`
 

@@ -80,6 +80,7 @@ def test_an_endless_body_ends_at_the_size_in_the_table(server, tmp_path, archive
         ),
         (b"", answer(200, b"x", Content_Length=10**12)),
     ],
+    ids=["part", "part_of_all", "length"],
 )
 def test_a_part_or_a_length_beyond_the_size_in_the_table_is_refused(
     server, tmp_path, part, response

@@ -101,7 +101,7 @@ def test_an_encoder_without_figures_is_refused(encoder, names, message):
     "name, has_model, message",
     [
         ("disan_figure_66", True, "did you mean disan_figure_6?"),
-        ("dsa_figure_1", True, "is a drawing of how it works"),
+        ("dsa_figure_1", True, "is a diagram without data"),
         ("drcn_figure_3", True, "needs a trained DRCN, which is not released"),
         ("dsa_figure_2", False, "shows a model's attention; add --checkpoint"),
     ],

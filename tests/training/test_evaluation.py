@@ -71,8 +71,8 @@ def bundle(tmp_path):
 
 @pytest.fixture
 def corpus(tmp_path):
-    """The gold labels and predictions above, in sentences of 7, 1, 30, 2 and 12 tokens."""
-    lengths = (7, 1, 30, 2, 12)
+    """The gold labels and predictions above, in sentences of 12, 2, 1, 30 and 7 tokens."""
+    lengths = (12, 2, 1, 30, 7)
     sentences = [[2 + p] + [5] * (n - 1) for p, n in zip(PREDICTIONS, lengths)]
     return _corpus(tmp_path / "corpus", sentences, LABELS)
 
@@ -90,7 +90,7 @@ def test_genres_are_scored_where_the_corpus_has_them(bundle, corpus):
 
 def test_evaluate_scores_a_whole_split_in_its_order(bundle, corpus):
     scores = evaluate(bundle, corpus, "test")
-    lengths = np.array([7, 1, 30, 2, 12])
+    lengths = np.array([12, 2, 1, 30, 7])
     expected = classification_scores(PREDICTIONS, LABELS, CLASSES, lengths)
     assert {key: scores[key] for key in expected} == expected
     assert scores["by_length"]["1-4"] == {"count": 2, "accuracy": 0.5}

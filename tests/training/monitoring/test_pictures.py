@@ -41,7 +41,9 @@ def test_a_later_evaluation_changes_the_cells_alone():
     changed = np.argwhere(np.any(one != other, axis=-1))
     assert len(changed) and changed[:, 0].min() > len(one) / 2  # the lower half has the strips
     upper, lower = np.split(one, 2)
-    assert _has(upper, BRIGHTEST) and _has(upper, GREY)  # 0.8 is the largest of a choice
+    assert _has(upper, BRIGHTEST) and _has(upper, GREY)
+    choice = picture({**_tensors(), "forward_attention": FORWARD * np.float32([[0], [0], [1]])})
+    assert _has(np.split(choice, 2)[0], BRIGHTEST)  # 0.8 is the largest weight
     assert _has(lower, BRIGHTEST)
 
 

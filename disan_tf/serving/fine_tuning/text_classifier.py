@@ -58,10 +58,6 @@ class TextClassifier(tf.keras.Model):
 
     Raises:
       ValueError: the words are not those of the embedding, or an argument is wrong.
-
-    Example:
-      >>> classifier = disan_tf.TextClassifier.from_preset("disan_snli", classes=("bad", "good"))
-      >>> classifier.fit(["A fine film .", "A dull film ."], ["good", "bad"])
     """
 
     def __init__(
@@ -191,7 +187,7 @@ class TextClassifier(tf.keras.Model):
         return super().predict(self._read(x, None)[0], *args, **kwargs)
 
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
-        """Computes the classes' probabilities, <float32>[texts, classes].
+        """Computes the probabilities <float32>[texts, classes].
 
         Raises:
           ValueError: `activation` is another function than softmax.
@@ -260,12 +256,20 @@ class TextClassifier(tf.keras.Model):
 
     def save(self, *args, **kwargs) -> None:
         """Saves as Keras does, also before `fit`."""
+        self._build_all()
+        super().save(*args, **kwargs)
+
+    def __reduce__(self):
+        self._build_all()
+        return super().__reduce__()
+
+    def _build_all(self) -> None:
+        """Creates the weights and the optimizer's, without which a file cannot be read again."""
         if not self.built:
             self.build_from_config(self.get_build_config())
         names = ("built", "_built")  # Keras 3, Keras 2
         if not any(getattr(self.optimizer, name, False) for name in names):
             self.optimizer.build(self.trainable_variables)
-        super().save(*args, **kwargs)
 
     def save_to_preset(self, folder: Union[str, Path]) -> None:
         """Writes a folder, without code, that `from_preset` and `disan_tf.load` read.

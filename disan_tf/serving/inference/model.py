@@ -85,8 +85,6 @@ class LoadedModel:
       >>> model = disan_tf.load("disan_trec")
       >>> model.predict(["Who wrote this book ?"])[0]["label"]
       'HUM'
-      >>> model.encode(["A warm, funny film.", "Dull."]).shape
-      (2, 600)
     """
 
     def __init__(self, bundle: Bundle):

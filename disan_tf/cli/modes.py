@@ -224,7 +224,7 @@ def serve(checkpoint, host="127.0.0.1", port=8000) -> None:
     from disan_tf.serving.release.released import model_name
 
     try:
-        from disan_tf.serving.server import server
+        from disan_tf.serving import server
     except ImportError as error:
         raise UserError(
             f"--mode=serve needs FastAPI and uvicorn ({error}); install them with pip install "

@@ -35,17 +35,11 @@ _LAYERS = (
     "Multiply", "PReLU", "Permute", "ReLU", "RepeatVector", "Reshape", "SimpleRNN", "Softmax",
     "SpatialDropout1D", "Subtract", "TimeDistributed",
 )
-# fmt: on
 _PARTS = (
-    "constraints",
-    "initializers",
-    "losses",
-    "metrics",
-    "optimizers",
-    "optimizers.schedules",
-    "regularizers",
-    *(() if is_keras_3() else ("optimizers.experimental",)),
+    "constraints", "initializers", "losses", "metrics", "optimizers", "optimizers.schedules",
+    "regularizers", *(() if is_keras_3() else ("optimizers.experimental",)),
 )
+# fmt: on
 _OTHERS = {
     ("keras", "DTypePolicy", None),
     ("keras", "Sequential", None),
@@ -59,13 +53,8 @@ def load_keras(path: Union[str, Path]) -> tf.keras.Model:
     """Loads a `.keras` file, which may be a stranger's: it imports nothing and runs no code of it.
 
     The model may consist of this package's layers, encoders and models, `TextClassifier`, and
-    Keras' common layers, initializers, regularizers, losses, metrics and optimizers.
-
-    Args:
-      path: the file, written by the same major version of Keras.
-
-    Returns:
-      The model, compiled if it was saved so.
+    Keras' common layers, initializers, regularizers, losses, metrics and optimizers. The same major
+    version of Keras must have written the file. The model is compiled if it was saved so.
 
     Raises:
       UserError: the file is missing or damaged, names any other class or function, or its weights

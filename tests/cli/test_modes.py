@@ -138,7 +138,7 @@ def test_a_model_that_is_loaded_works_after_a_check(folders, tmp_path):
 
 def test_a_server_names_what_it_lacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "disan_tf.serving.server.server", raising=False)
-    monkeypatch.delattr("disan_tf.serving.server.server", raising=False)
+    monkeypatch.delitem(sys.modules, "disan_tf.serving.server", raising=False)
+    monkeypatch.delattr("disan_tf.serving.server", raising=False)
     with pytest.raises(UserError, match=r"--mode=serve needs FastAPI.*pip install '\.\[serve\]'"):
         modes.serve("demo")

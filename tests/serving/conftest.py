@@ -1,20 +1,59 @@
-"""Models that are exported once for all tests of exports, whichever process runs them."""
+"""Models that are made, loaded, compiled and exported once for all tests of this folder."""
 
+import functools
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
+import disan_tf
 from disan_tf.common.locks import locked
-from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model, newest_version
+from disan_tf.serving.inference import attend, encode, model, predict
 from tests.support.models.bundles import NLI, RELATEDNESS, make_bundle, make_pair_bundle
 
 _ENCODERS = {
     NLI: {"name": "source2token", "activation": "elu"},
     RELATEDNESS: {"name": "additive", "units": 4},
 }
+_STEPS = {  # function that compiles a step -> the modules that call it
+    "make_prediction_step": (predict, attend, model),
+    "make_encoding_step": (encode, model),
+    "make_attention_step": (attend, model),
+}
+
+
+def _once(function):
+    """Remembers the result for each argument, which stays alive, and must not change."""
+    made = {}
+
+    def call(argument):
+        if id(argument) not in made:
+            made[id(argument)] = argument, function(argument)
+        return made[id(argument)][1]
+
+    return call
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compile_once():
+    """Lets all calls on one bundle share its compiled functions, which take seconds to trace."""
+    with pytest.MonkeyPatch.context() as patch:
+        traced = _once(Bundle.traced_text_to_ids)
+        patch.setattr(Bundle, "traced_text_to_ids", lambda bundle: traced(bundle))
+        for name, modules in _STEPS.items():
+            step = _once(getattr(modules[0], name))
+            for module in modules:
+                patch.setattr(module, name, step)
+        yield
+
+
+@pytest.fixture(scope="session")
+def loaded():
+    """`disan_tf.load` of a released model, which is loaded once."""
+    return functools.cache(disan_tf.load)
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +82,13 @@ def bundle(make_once):
 
 
 @pytest.fixture(scope="session")
+def mixed_bundle(make_once):
+    """A model of single sentences that computes in bfloat16."""
+    make = functools.partial(make_bundle, dtype="mixed_bfloat16")
+    return load_bundle(make_once("mixed", make) / "bundle")
+
+
+@pytest.fixture(scope="session")
 def export(bundle, make_once):
     """Both SavedModels of `bundle`, exported over an older export."""
 
@@ -54,14 +100,29 @@ def export(bundle, make_once):
     return _paths(make_once("export", make))
 
 
-@pytest.fixture(scope="session", params=[pytest.param(NLI, marks=pytest.mark.slow), RELATEDNESS])
-def pair_bundle(request, make_once):
-    """A model of sentence pairs, with an encoder that is traced in a short time."""
-    encoder = _ENCODERS[request.param]
-    folder = make_once(
-        request.param, lambda folder: make_pair_bundle(folder, request.param, encoder)
-    )
-    return load_bundle(folder / "bundle")
+@pytest.fixture(scope="session")
+def nli_bundle(make_once):
+    """A model of premises and hypotheses, with an encoder that is traced in a short time."""
+    return _make_pair_bundle(make_once, NLI)
+
+
+@pytest.fixture(scope="session")
+def sick_bundle(make_once):
+    """A model of relatedness, with an encoder that is traced in a short time."""
+    return _make_pair_bundle(make_once, RELATEDNESS)
+
+
+@pytest.fixture(
+    scope="session", params=[pytest.param("nli_bundle", marks=pytest.mark.slow), "sick_bundle"]
+)
+def pair_bundle(request):
+    """A model of sentence pairs."""
+    return request.getfixturevalue(request.param)
+
+
+def _make_pair_bundle(make_once, name):
+    make = functools.partial(make_pair_bundle, config_name=name, encoder=_ENCODERS[name])
+    return load_bundle(make_once(name, make) / "bundle")
 
 
 @pytest.fixture(scope="session")

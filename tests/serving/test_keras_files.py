@@ -77,11 +77,10 @@ def test_a_classifier_comes_back_with_its_optimizer(classifier, members, tmp_pat
     assert int(loaded.optimizer.iterations) == int(classifier.optimizer.iterations) == 1
 
 
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
-def test_a_model_of_our_layers_and_those_of_keras_comes_back(policy, tmp_path):
+def test_a_model_of_our_layers_and_those_of_keras_comes_back(tmp_path):
     x = tf.keras.Input([None, 4])
     y = disan_tf.layers.Linear(4)(tf.keras.layers.Bidirectional(disan_tf.layers.BasicLSTM(4))(x))
-    y = tf.keras.layers.Dense(2, "relu", kernel_regularizer="l2", dtype=policy)(y)
+    y = tf.keras.layers.Dense(2, "relu", kernel_regularizer="l2", dtype="mixed_bfloat16")(y)
     model = tf.keras.Model(x, y)
     model.compile(tf.keras.optimizers.SGD(0.1), tf.keras.losses.MeanSquaredError())
     model.fit(np.ones([1, 2, 4]), np.ones([1, 2, 2]), verbose=0)
@@ -109,10 +108,13 @@ def _put_into_compile_config(config, attack):
 
 
 @pytest.mark.parametrize(
-    "put", [_put_into_model, _put_into_a_list, _put_into_build_config, _put_into_compile_config]
-)
-@pytest.mark.parametrize(
-    "attack", [IMPORT, WRITE, LAMBDA, FUNCTION], ids=lambda it: it["class_name"]
+    "put, attack",
+    [
+        (_put_into_model, IMPORT),
+        (_put_into_a_list, WRITE),
+        (_put_into_build_config, LAMBDA),
+        (_put_into_compile_config, FUNCTION),
+    ],
 )
 def test_another_class_is_refused_at_any_depth(put, attack, members, marker, tmp_path):
     config = json.loads(members[CONFIG])
@@ -126,9 +128,7 @@ def test_another_class_is_refused_at_any_depth(put, attack, members, marker, tmp
     "change",
     [
         {"registered_name": "Custom>Other"},
-        {"module": "os"},
         {"module": "keras.layers"},
-        {"class_name": "__lambda__"},
         {"class_name": ["s"]},
     ],
 )
@@ -170,10 +170,6 @@ def _put_nan(file, name):
     file[name][0] = np.nan
 
 
-def _put_infinity(file, name):
-    file[name][0] = np.inf
-
-
 def _link_outside(file, name):
     del file[name]
     file[name] = h5py.ExternalLink("other.h5", "/x")
@@ -200,7 +196,6 @@ def _nest(file, name):
     "change, reason",
     [
         (_put_nan, "weights that are not finite"),
-        (_put_infinity, "weights that are not finite"),
         (_link_outside, "is a link"),
         (_link_softly, "more is a link"),
         (_promise, "bytes, more than the file"),
@@ -236,17 +231,13 @@ def test_a_bomb_a_long_config_and_a_repeated_key_are_refused(members, tmp_path, 
     _refused(_write(path, members), "config.json has more than 100 bytes of JSON")
 
 
-@pytest.mark.parametrize("keep", [0, 1000, -1000, -30])
-def test_a_damaged_file_is_refused(keep, members, tmp_path):
+@pytest.mark.parametrize(
+    "damage", [lambda content: content[:1000], lambda content: content.replace(b'"demo', b'"dema')]
+)
+def test_a_damaged_file_is_refused(damage, members, tmp_path):
     path = _write(tmp_path / "model.keras", members)
-    path.write_bytes(path.read_bytes()[:keep])
+    path.write_bytes(damage(path.read_bytes()))
     _refused(path, "is no .keras file, or is damaged")
-
-
-def test_a_changed_byte_is_noticed(members, tmp_path):
-    path = _write(tmp_path / "model.keras", members)
-    path.write_bytes(path.read_bytes().replace(b'"demo', b'"dema', 1))
-    _refused(path, "is damaged")
 
 
 def test_a_missing_file_is_named(tmp_path):

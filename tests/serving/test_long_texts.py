@@ -42,20 +42,16 @@ def vectors_of(bundle, ids, model, models):
     return tf.where(has_words, bundle.model.encode(ids), 0.0)
 
 
-@pytest.mark.parametrize("name", ["serving_default", "encode"])
-def test_long_texts_are_cut_and_told(models, bundle, name):
+def test_long_texts_are_cut_told_and_read_in_several_blocks(models, bundle, cut):
     for model, sentences in questions(models, bundle):
-        truncated = model.signatures[name](sentences)["truncated"]
-        assert tf.where(truncated)[:, 0].numpy().tolist() == LONG
-
-
-def test_answers_in_several_blocks_are_those_of_the_tokens_that_are_read(models, bundle, cut):
-    for model, sentences in questions(models, bundle):
-        found = model.signatures["serving_default"](sentences)["probabilities"]
-        np.testing.assert_allclose(found, tf.nn.softmax(bundle.model(cut)), rtol=0, atol=1e-5)
-        vectors = model.signatures["encode"](sentences)["vectors"]
+        found = model.signatures["serving_default"](sentences)
+        expected = tf.nn.softmax(bundle.model(cut))
+        np.testing.assert_allclose(found["probabilities"], expected, rtol=0, atol=1e-5)
+        encoded = model.signatures["encode"](sentences)
         expected = vectors_of(bundle, cut, model, models)
-        np.testing.assert_allclose(vectors, expected, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(encoded["vectors"], expected, rtol=0, atol=1e-5)
+        for outputs in (found, encoded):
+            assert tf.where(outputs["truncated"])[:, 0].numpy().tolist() == LONG
 
 
 def test_attend_refuses_what_is_too_large_with_its_limit(models):

@@ -24,7 +24,6 @@ def answers(pair_bundle, pair_export, tmp_path_factory):
     names = pair_bundle.model.fields
     of_text = {
         "many": {**dict(zip(names, (first, second))), "text": first},
-        "one": dict(zip(names, (first[3:4], second[3:4]))),
         "none": dict.fromkeys(names, np.array([], "S1")),
     }
     return ask_both(pair_export, of_text, of_ids, tmp_path_factory.mktemp("answers"))
@@ -59,11 +58,6 @@ def test_the_text_model_answers_two_strings(pair_bundle, text_answers):
 
 def test_the_ids_model_answers_two_arrays_whatever_their_padding(pair_bundle, ids_answers):
     check_answer(ids_answers["many", "serving_default"], pair_bundle)
-
-
-def test_answers_do_not_depend_on_the_batch(text_answers):
-    many, one = (text_answers[name, "serving_default"] for name in ("many", "one"))
-    np.testing.assert_allclose(one["probabilities"], many["probabilities"][3:4], atol=1e-6)
 
 
 def test_an_empty_batch_has_an_empty_answer(pair_bundle, text_answers):

@@ -15,20 +15,13 @@ from tests.support.models.bundles import (
     PAIRS,
     RELATEDNESS,
     attend_alone,
-    make_pair_bundle,
     write_pairs,
 )
 
 
 @pytest.fixture(scope="module")
-def bundles(tmp_path_factory):
-    few_operations = {"name": "additive", "units": 4}
-    return {
-        NLI: make_pair_bundle(tmp_path_factory.mktemp(NLI), NLI),
-        RELATEDNESS: make_pair_bundle(
-            tmp_path_factory.mktemp(RELATEDNESS), RELATEDNESS, few_operations
-        ),
-    }
+def bundles(nli_bundle, sick_bundle):
+    return {NLI: nli_bundle, RELATEDNESS: sick_bundle}
 
 
 @pytest.fixture
@@ -70,13 +63,6 @@ def test_a_relatedness_model_answers_the_expected_point(bundles, pairs, tmp_path
     scores = [record["score"] for record in records]
     np.testing.assert_allclose(scores, expected @ np.arange(1, 6), rtol=0, atol=1e-5)
     assert list(records[0]) == ["sentence_a", "sentence_b", "score", "probabilities"]
-
-
-def test_answers_do_not_depend_on_the_batch(bundles, pairs, tmp_path):
-    for size in (1, 64):
-        predict(bundles[NLI], pairs, tmp_path / f"{size}.jsonl", batch_size=size)
-    one, many = (probabilities(read(tmp_path / f"{size}.jsonl")) for size in (1, 64))
-    np.testing.assert_allclose(one, many, rtol=0, atol=1e-6)
 
 
 def test_gold_labels_are_kept_and_pairs_without_one_are_counted(bundles, tmp_path):
@@ -143,19 +129,3 @@ def test_tokens_alone_are_joined_to_a_text(bundles, tmp_path):
     assert (described["premise"], described["hypothesis"]) == ("a isn't", "bad")
     assert described["premise_tokens"] == ["a", "isn't"]
     assert described["hypothesis_tokens"] == ["bad"]
-
-
-def test_attention_of_several_heads_has_them_as_its_last_axis(pairs, tmp_path):
-    encoder = {"name": "multi_head", "heads": 3, "units": 4, "activation": "elu"}
-    bundle = make_pair_bundle(tmp_path / "multi_head", NLI, encoder)
-    attend(bundle, pairs, tmp_path / "out")
-    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
-    assert described["axes"] == {
-        "premise_attention": ["head", "dependent", "feature"],
-        "premise_source2token": ["token", "feature"],
-        "hypothesis_attention": ["head", "dependent", "feature"],
-        "hypothesis_source2token": ["token", "feature"],
-    }
-    length = len(described["premise_tokens"])
-    with np.load(tmp_path / "out" / "00001.npz") as tensors:
-        assert tensors["premise_attention"].shape == (length, length, 3)

@@ -12,7 +12,8 @@ import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
-from disan_tf.serving.inference.lines import look_up, tokenise
+from disan_tf.serving.inference.batches import look_up, tokenise
+from disan_tf.serving.inference.records import usual_columns
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
@@ -105,7 +106,7 @@ def exported(bundle, tmp_path_factory):
 def _inputs(bundle):
     records = [dict(zip(bundle.model.fields, pair)) for pair in PAIRS]
     text_to_ids = bundle.traced_text_to_ids()
-    return look_up(tokenise(records, text_to_ids, bundle.model.fields), text_to_ids)
+    return look_up(tokenise(records, text_to_ids, usual_columns(bundle.model.fields)), text_to_ids)
 
 
 def test_the_best_model_is_loaded_whole(corpus, unbroken, bundle):

@@ -12,13 +12,7 @@ WEIGHT_VECTORS = "weight_vectors"
 
 
 class Sentence(NamedTuple):
-    """A line's sentence.
-
-    Attributes:
-      tokens: its words.
-      tensors: its attention weights and gates, by the names of `encoder.attend`.
-      record: the line's record.
-    """
+    """A line's sentence: its words, its tensors by the names of `encoder.attend`, its record."""
 
     tokens: list[str]
     tensors: dict[str, np.ndarray]
@@ -51,20 +45,16 @@ class AttendedLine:
     @property
     def tokens(self) -> list[list[str]]:
         """The tokens of each field."""
-        return [
-            self.record["tokens" if len(self.fields) == 1 else f"{field}_tokens"]
-            for field in self.fields
-        ]
+        names = [f"{field}_tokens" for field in self.fields] if self.is_pair else ["tokens"]
+        return [self.record[name] for name in names]
 
     @property
     def texts(self) -> list[str]:
         """The text of each field as in the input, or its tokens."""
-        if len(self.fields) == 1:
+        if not self.is_pair:
             return [self.record["text"]]
-        return [
-            self.record.get(field, " ".join(tokens))
-            for field, tokens in zip(self.fields, self.tokens)
-        ]
+        pairs = zip(self.fields, self.tokens)
+        return [self.record.get(field, " ".join(tokens)) for field, tokens in pairs]
 
     @property
     def answer(self) -> str:
@@ -87,6 +77,11 @@ class AttendedLine:
     def is_score(self) -> bool:
         """The kind of the prediction: True for a score, False for a class."""
         return self._predicted("label") not in list(self.probabilities)
+
+    @property
+    def is_pair(self) -> bool:
+        """The kind of the line: True for a pair of sentences."""
+        return len(self.fields) > 1
 
     def _predicted(self, name: str):
         """Returns a field of the prediction, named predicted_<name> if the input has a <name>."""
@@ -113,19 +108,18 @@ class AttendedLine:
 
     def field(self, name: str) -> int:
         """Returns the index of the field to which a tensor belongs."""
-        if len(self.fields) == 1:
-            return 0
-        return next(n for n, field in enumerate(self.fields) if name.startswith(f"{field}_"))
+        owners = [name.startswith(f"{field}_") for field in self.fields]
+        return owners.index(True) if self.is_pair else 0
 
     def short(self, name: str) -> str:
         """Returns a tensor's name without its field."""
-        return name if len(self.fields) == 1 else name[len(self.fields[self.field(name)]) + 1 :]
+        return name[len(self.fields[self.field(name)]) + 1 :] if self.is_pair else name
 
     def kind(self, name: str) -> str:
         """Returns "token", or "own" or "other", the sentence to which heads attend."""
         if len(self.record["axes"][name]) == 2:
             return "token"
-        is_own = len(self.fields) == 1 or name.endswith("attention")
+        is_own = not self.is_pair or name.endswith("attention")
         return "own" if is_own else "other"  # of DRCN, <function>_<layer>
 
 
@@ -133,10 +127,5 @@ def read_lines(folder: Path) -> Iterator[AttendedLine]:
     """Yields the lines that `attend` has written into a folder, in order."""
     for path in sorted(folder.glob("[0-9]*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        yield AttendedLine(path, record, _fields(record))
-
-
-def _fields(record) -> tuple[str, ...]:
-    if "tokens" in record:
-        return ("sentence",)
-    return tuple(name[: -len("_tokens")] for name in record if name.endswith("_tokens"))
+        pair = tuple(name[: -len("_tokens")] for name in record if name.endswith("_tokens"))
+        yield AttendedLine(path, record, ("sentence",) if "tokens" in record else pair)

@@ -56,9 +56,7 @@ def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     sentences = _first(lines)
     if not sentences:
         return None
-    longest = max(len(sentence.tokens) for sentence in sentences)
-    figure = plots.new_figure(2.2 + _CELL * longest, 1.9 * len(sentences))
-    panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
+    figure, panels = _strips(sentences, 2.2, 1.9)
     names = [_named(sentence, "_gate") for sentence in sentences]
     values = [
         np.stack([sentence.mean(f"{name}_gate") for name in gates])
@@ -104,9 +102,7 @@ def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     sentences = _first(lines, _MOST)
     if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:
         return None
-    longest = max(len(sentence.tokens) for sentence in sentences)
-    figure = plots.new_figure(2.0 + _CELL * longest, len(sentences) * 1.28)
-    panels = figure.subplots(len(sentences), squeeze=False)[:, 0]
+    figure, panels = _strips(sentences, 2.0, 1.28)
     for axes, sentence in zip(panels, sentences):
         weights = sentence.tensors["attention"].T
         image = plots.heat_map(axes, weights, ["weight"], sentence.tokens, digits=2)
@@ -126,12 +122,10 @@ def weight_vectors(vectors: dict) -> Optional[Figure]:
     first, second = vectors["explained"][0]
     axes = plots.new_figure(5.2, 5.0).add_subplot()
     axes.scatter(*points[:, 0].T, s=9, alpha=0.55, color="#1a5fb4", marker="o", linewidths=0)
-    axes.set(
-        xlabel=f"first principal component ({first:.0%} of the variance)",
-        ylabel=f"second principal component ({second:.0%} of the variance)",
-    )
-    axes.axhline(0, color="0.7", linewidth=0.6, zorder=0)
-    axes.axvline(0, color="0.7", linewidth=0.6, zorder=0)
+    axes.set_xlabel(f"first principal component ({first:.0%} of the variance)")
+    axes.set_ylabel(f"second principal component ({second:.0%} of the variance)")
+    for draw_zero in (axes.axhline, axes.axvline):
+        draw_zero(0, color="0.7", linewidth=0.6, zorder=0)
     return axes.figure
 
 
@@ -141,6 +135,13 @@ def _first(lines, count=_SENTENCES) -> list[Sentence]:
         sentence for line in lines if "word" not in line.record for sentence in line.sentences()
     ]
     return sentences[:count] if len(sentences) >= _SENTENCES else []
+
+
+def _strips(sentences: Sequence[Sentence], margin: float, height: float):
+    """Returns a figure, and axes below each other, as wide as the longest sentence."""
+    longest = max(len(sentence.tokens) for sentence in sentences)
+    figure = plots.new_figure(margin + _CELL * longest, height * len(sentences))
+    return figure, figure.subplots(len(sentences), squeeze=False)[:, 0]
 
 
 def _named(sentence: Sentence, ending: str) -> list[str]:
@@ -156,25 +157,16 @@ def _place(sentence: Sentence) -> int:
 
 
 def _draw_matrix(axes, weights, sentence, high):
-    digits = 2 if len(sentence.tokens) <= _NUMBERED else None
+    words, is_long = sentence.tokens, len(sentence.tokens) > _NUMBERED
     axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
-    return plots.heat_map(
-        axes,
-        weights,
-        sentence.tokens,
-        sentence.tokens,
-        high=high,
-        digits=digits,
-        mark_rows=digits is None,
-        mask_zeros=True,
-    )
+    numbers = {"mark_rows": True} if is_long else {"digits": 2}
+    return plots.heat_map(axes, weights, words, words, high=high, mask_zeros=True, **numbers)
 
 
 def _draw_selected_matrix(axes, weights, sentence, high):
+    words = sentence.tokens
     axes.set(xlabel="attending (head)", ylabel="attended to (dependent)")
-    image = plots.heat_map(
-        axes, weights.T, sentence.tokens, sentence.tokens, high=high, mask_zeros=True
-    )
+    image = plots.heat_map(axes, weights.T, words, words, high=high, mask_zeros=True)
     _mark_selected(axes, sentence, "selected_heads", above=True)
     _mark_selected(axes, sentence, "selected_dependents", above=False)
     axes.title.set_y(1.06)
@@ -184,8 +176,7 @@ def _draw_selected_matrix(axes, weights, sentence, high):
 def _mark_selected(axes, sentence, name, above) -> None:
     """Draws a square at each column's top or row's end, black where the token is selected."""
     for place, selected in enumerate(sentence.tensors[name].max(axis=-1)):
-        rim = len(sentence.tokens) - 0.1
-        column, row = (place, -0.85) if above else (rim, place)
+        column, row = (place, -0.85) if above else (len(sentence.tokens) - 0.1, place)
         axes.plot(
             column,
             row,

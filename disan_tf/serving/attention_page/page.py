@@ -25,12 +25,7 @@ _PARTS = Path(__file__).parent
 
 
 def write_page(folder: Path, title: str) -> None:
-    """Writes a page for the lines that `attend` has written into a folder, if there are any.
-
-    Args:
-      folder: see `disan_tf.serving.inference.attend`.
-      title: the model's name.
-    """
+    """Writes a page for the lines that `attend` has written into a folder, if there are any."""
     lines = list(read_lines(folder))
     if lines:
         write_atomically(folder / NAME, render_page(lines, title))
@@ -42,8 +37,8 @@ def render_page(lines: list[AttendedLine], title: str) -> str:
         (_PARTS / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js", "html")
     )
     capacity = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
-    kept = _lines_that_fit(lines, capacity)
-    most = min(MAX_FEATURES, _features_that_fit(kept, capacity))
+    kept, left = _lines_that_fit(lines, capacity)
+    most = min(MAX_FEATURES, _features_that_fit(kept, left))
     features = choose_features(kept, most)
     content = {
         "title": title,
@@ -76,26 +71,22 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _lines_that_fit(lines, capacity) -> list[AttendedLine]:
-    """Returns the first lines whose means fit on the page."""
-    kept, left = [], capacity
+def _lines_that_fit(lines, capacity: int) -> tuple[list[AttendedLine], int]:
+    """Returns the first lines whose means fit on the page, and the bytes that are left."""
+    kept = []
     for line in lines:
         size = len(as_data(_line(line, {})).encode())
-        if size <= left and len(kept) < MAX_LINES:
+        if size <= capacity and len(kept) < MAX_LINES:
             kept.append(line)
-            left -= size
-    return kept
+            capacity -= size
+    return kept, capacity
 
 
-def _features_that_fit(kept, capacity) -> int:
+def _features_that_fit(kept, capacity: int) -> int:
     """Returns how many features per tensor fit on the page beside the means."""
-    used = sum(len(as_data(_line(line, {})).encode()) for line in kept)
-    feature_bytes = 0
-    for line in kept:
-        for name in _names(line):
-            cells = np.asarray(line.record[f"{name}_mean"]).size
-            feature_bytes += -(-cells // 3) * 4 + 12  # base64, and the largest weight
-    return (capacity - used) // max(feature_bytes, 1)
+    cells = [line.mean(name).size for line in kept for name in _names(line)]
+    feature_bytes = sum(-(-size // 3) * 4 + 12 for size in cells)  # base64, the largest weight
+    return capacity // max(feature_bytes, 1)
 
 
 def choose_features(lines: list[AttendedLine], most: int) -> dict[str, np.ndarray]:
@@ -189,18 +180,20 @@ def _views(tensors) -> list[dict]:
 
 def _describe(lines, kept, features) -> str:
     """Describes what the page displays and what it leaves out."""
-    text = f"{count(len(lines), 'line')}. "
+    texts = [f"{count(len(lines), 'line')}."]
     if len(kept) < len(lines):
-        text = f"{len(kept):,} of {text}"
-        text += "The other lines do not fit on this page; see their .npz files in this folder. "
-    widest = max(
-        (tensor.shape[-1] for line in kept[:1] for tensor in line.tensors().values()), default=1
-    )
-    if widest > 1 and features >= widest:
-        text += f"A weight is the mean of up to {widest:,} features, or a single feature's. "
-    elif widest > 1:
-        text += (
-            f"A weight is the mean of up to {widest:,} features, or one of the {max(features, 0)} "
-            "features that vary most; the other features are in the .npz files. "
+        texts = [f"{len(kept):,} of {texts[0]}"]
+        texts.append(
+            "The other lines do not fit on this page; see their .npz files in this folder."
         )
-    return text.rstrip()
+    tensors = kept[0].tensors().values() if kept else ()
+    widest = max((tensor.shape[-1] for tensor in tensors), default=1)
+    if widest > 1:
+        single = "a single feature's."
+        if features < widest:
+            single = (
+                f"one of the {max(features, 0)} features that vary most; the other features are in "
+                "the .npz files."
+            )
+        texts.append(f"A weight is the mean of up to {widest:,} features, or {single}")
+    return " ".join(texts)

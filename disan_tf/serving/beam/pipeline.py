@@ -51,8 +51,7 @@ def run(
       A sentence with the numbers of lines.
 
     Raises:
-      UserError: see `find_inputs`, `split_output`, `allow_modules`, `load_reader` and
-        `make_encoding_step`.
+      UserError: the input or output is refused, or there is no such model.
     """
     inputs = find_inputs(input, input_format)
     prefix, ending = split_output(output)
@@ -64,7 +63,7 @@ def run(
     if ending == VECTORS:
         make_encoding_step(bundle)  # raises the error of a model without vectors
     fields = SENTENCE if ending == VECTORS else bundle.model.fields
-    read = beam.ParDo(steps.ReadLines(fields, columns_of(bundle.config, fields)))
+    read = beam.ParDo(steps.ReadLines(columns_of(bundle.config, fields)))
     with beam.Pipeline(options=options) as pipeline:
         files = pipeline | beam.Create(inputs, reshuffle=True)
         records, bad_lines = files | read.with_outputs(steps.BAD, main="records")

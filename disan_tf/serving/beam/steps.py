@@ -30,18 +30,17 @@ class ReadLines(beam.DoFn):
     """Reads a file of texts -> its records; unreadable lines are tagged `BAD`.
 
     Args:
-      fields: the sentences that a record must have.
-      columns: the names under which a record holds them.
+      columns: the names under which a record holds its sentences.
     """
 
-    def __init__(self, fields: Sequence[str], columns: Columns):
-        self._fields, self._columns = fields, columns
+    def __init__(self, columns: Columns):
+        self._columns = columns
         self._lines, self._bad = (Metrics.counter(NAMESPACE, name) for name in (LINES, BAD))
 
     def process(self, file: tuple[str, str]) -> Iterator[Union[dict, beam.pvalue.TaggedOutput]]:
         """Yields the records of (path, format); an unreadable line is a JSON object."""
         path, input_format = file
-        parse = make_parser(input_format, self._fields, self._columns)
+        parse = make_parser(input_format, self._columns)
         with FileSystems.open(path) as opened:
             lines = TextLines(opened.read, path, input_format)
             for number, line in enumerate(chain.from_iterable(lines.chunks()), start=1):
@@ -60,10 +59,8 @@ class SentenceModelHandler(ModelHandler):
     """Loads a model in a worker, and computes rows of the output for batches of records.
 
     Args:
-      checkpoint: see `disan_tf.load`.
+      checkpoint, threads, modules: see `disan_tf.serving.beam.pipeline.run`.
       compute_rows: `predictions` or `vectors`.
-      threads: TensorFlow's threads in a worker; 0 = one for each core.
-      modules: the modules that a worker imports first, see `allow_modules`.
     """
 
     def __init__(self, checkpoint: str, compute_rows: Callable, threads: int, modules=()):
@@ -78,11 +75,9 @@ class SentenceModelHandler(ModelHandler):
         return load(self._checkpoint)
 
     def batch_elements_kwargs(self) -> dict[str, int]:
-        """Returns the arguments of `beam.BatchElements`."""
         return {"min_batch_size": BATCH_LINES, "max_batch_size": BATCH_LINES}
 
     def run_inference(self, batch, model, inference_args=None) -> list[bytes]:
-        """Computes the rows of a batch of records."""
         return self._compute_rows(model, batch)
 
 

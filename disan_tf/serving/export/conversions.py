@@ -46,9 +46,6 @@ def export_converted(
       kind: a key of `FORMATS`.
       bundle_directory, output_dir, max_tokens: see `export_saved_model`.
 
-    Returns:
-      The version's path.
-
     Raises:
       UserError: the model reads more than ids, cannot be converted, or differs once converted; a
         package is missing; or see `export_saved_model`.
@@ -56,30 +53,27 @@ def export_converted(
     bundle = load_bundle(bundle_directory, attention_form="plain", dtype="float32")
     reason = EMBEDDINGS[bundle.config.embedding.name].beyond_ids
     if reason:
-        raise UserError(
-            f"{bundle.directory} cannot become {kind}, since {reason}; export it without --format."
-        )
+        raise _refusal(bundle, f"cannot become {kind}, since {reason}")
     write = functools.partial(_write, kind, bundle, max_tokens)
     return write_versions({Path(output_dir) / kind: write})
 
 
+def _refusal(bundle: Bundle, reason: str) -> UserError:
+    return UserError(f"{bundle.directory} {reason}; export it without --format.")
+
+
 def _write(kind, bundle, max_tokens, folder: Path) -> None:
     folder.mkdir()
-    path = folder / f"model.{kind}"
+    path, encoder = folder / f"model.{kind}", bundle.config.encoder.name
     convert, load = FORMATS[kind]
     try:
         convert(converted_function(bundle, max_tokens), path)
         difference = _largest_difference(bundle, max_tokens, load(path), folder)
     except _Refused as error:
-        raise UserError(
-            f"{bundle.directory} has the encoder {bundle.config.encoder.name}, which cannot become "
-            f"{kind} ({error}); export it without --format."
-        ) from None
+        reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
+        raise _refusal(bundle, reason) from None
     if not difference <= TOLERANCE:
-        raise UserError(
-            f"{bundle.directory} has other outputs as {kind}, by {difference:.1g}; export it "
-            "without --format."
-        )
+        raise _refusal(bundle, f"has other outputs as {kind}, by {difference:.1g}")
     checked = {"checked_lengths": [LENGTHS[0], LENGTHS[-1]], "largest_difference": difference}
     write_json(folder / "metadata.json", {**describe_model(bundle, max_tokens), **checked})
     write_atomically(folder / VOCABULARY, (bundle.directory / VOCABULARY).read_bytes())
@@ -116,15 +110,15 @@ def _difference(signatures, predict, sentences) -> float:
         names = signature.structured_input_signature[1]
         if names.keys() == sentences.keys():
             expected.update(signature(**{name: tf.constant(sentences[name]) for name in names}))
-    differences = []
     try:
         outputs = predict(sentences)
     except Exception as error:  # a runtime may raise any error
         raise _Refused(_reason(error)) from None
+    differences = []
     for name, converted in outputs.items():
         exact = expected[name].numpy().astype(np.float64)
-        differences.append(np.abs(converted - exact) / np.maximum(1.0, np.abs(exact)))
-    return float(max(difference.max() for difference in differences))
+        differences.append(np.max(np.abs(converted - exact) / np.maximum(1.0, np.abs(exact))))
+    return float(max(differences))
 
 
 class _Refused(Exception):

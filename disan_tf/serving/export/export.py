@@ -23,11 +23,10 @@ def export_model(
     """Writes two SavedModels, a file of TFLite or ONNX, or the official files of a biLM.
 
     Args:
-      bundle_directory: see `disan_tf.runs.bundle`.
+      bundle_directory, max_tokens: see `export_saved_model`.
       workdir: the folder of the files if there is no output.
       output: the folder of the models, or the start of the biLM files' paths.
       kind: "saved_model" or a key of `disan_tf.serving.export.conversions.FORMATS`.
-      max_tokens: the number of tokens to read of a sentence; None = all.
 
     Returns:
       The written paths.
@@ -51,9 +50,8 @@ def export_model(
 
 
 def _export_bilm(bundle_directory, name: str) -> tuple[Path, Path]:
-    """Writes `<name>_options.json` and `<name>_weights.hdf5`, named as the official files."""
     bundle = load_bundle(bundle_directory)
-    paths = Path(f"{name}_options.json"), Path(f"{name}_weights.hdf5")
+    paths = Path(f"{name}_options.json"), Path(f"{name}_weights.hdf5")  # the official names
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     save_bilm(bundle.model.encoder, *paths)
     return paths

@@ -14,7 +14,7 @@ MULTIPLE = 4
 def in_row_blocks(
     function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], lengths: tf.Tensor, size: int
 ) -> tf.Tensor:
-    """Computes the results of a batch in blocks of rows with similar lengths.
+    """Computes the results of a batch, <float32>[batch, size], in blocks of similar lengths.
 
     Memory is bounded by a block of `BLOCK_POSITIONS`, or by one row that is longer; no row of a
     block is shorter than half of its longest one.
@@ -24,9 +24,6 @@ def in_row_blocks(
         -> <float32>[block, size]. A row's result must not depend on other rows.
       lengths: the lengths of sentences, <int32>[batch, fields], at least 1.
       size: the size of a row's result.
-
-    Returns:
-      <float32>[batch, size], in the order of the rows.
     """
     longest = tf.reduce_max(lengths, axis=1)
     order = tf.argsort(longest, direction="DESCENDING", stable=True)

@@ -45,14 +45,12 @@ def export_saved_model(
 
         serving_default: text <string>[batch] -> class <string>[batch],
             class_names <string>[batch, classes], logits and probabilities
-            <float32>[batch, classes], no_known_word <bool>[batch]: whether a text has no word of
-            the vocabulary
+            <float32>[batch, classes], no_known_word <bool>[batch]
         encode: text -> vectors <float32>[batch, dim]; absent if the encoder reads only pairs
             (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
             averaged over the features: <float32>[batch, head, dependent] or [batch, length];
-            "" and 0 after a sentence's end. Texts whose tensors would need more than
-            `ATTEND_MEMORY` are rejected
+            "" and 0 after a sentence's end
 
     Pair models take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
     `text`. In `attend` these names precede the tensors' names ("premise_tokens"); `encode` still
@@ -65,22 +63,18 @@ def export_saved_model(
     `disan_tf.text.TextToPairFeatures`; for ELMo-fed models `characters`, made by
     `disan_tf.text.TextToCharacters`. It has serving_default and encode.
 
-    In both, `assets.extra/metadata.json` names the task, the inputs in order, the classes or the
-    score's range, the config, the step, and the length limits;
-    `assets.extra/tf_serving_warmup_requests` warms TensorFlow Serving up.
-
     serving_default and encode compute the rows in blocks of similar length; memory grows with the
-    longest row. The loaded object itself is `encode` for a whole batch, returns a tensor and has
-    gradients, as `hub.KerasLayer` expects. Its `trainable_variables` are the weights that training
-    changed.
+    longest row. attend rejects texts whose tensors need more than `ATTEND_MEMORY`. The loaded
+    object itself is `encode` for a whole batch, returns a tensor and has gradients, as
+    `hub.KerasLayer` expects. Its `trainable_variables` are the weights that training changed.
 
     Args:
       bundle_directory: see `disan_tf.runs.bundle`.
-      output_dir: the folder of the two models. 1 is the version, as TensorFlow Serving reads it:
-        an export takes the next number in both folders, and then removes older versions, so that
-        after a kill the largest number in both is one whole export.
-      max_tokens: the number of tokens to read of a sentence, without the rest; all signatures then
-        have an output `truncated` <bool>[batch]. None = all.
+      output_dir: the folder of the two models. 1 is the version: an export takes the next number in
+        both folders, and then removes older versions, so that after a kill the largest number in
+        both is one whole export.
+      max_tokens: the number of tokens to read of a sentence; all signatures then have an output
+        `truncated` <bool>[batch]. None = all.
 
     Returns:
       The paths of the versions in `saved_model/` and `saved_model_ids/`.
@@ -123,9 +117,8 @@ def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path
     Args:
       writers: folder -> the function that writes its version.
     """
-    older = [path for folder in writers for path in _versions(folder)]
+    older, new = [path for folder in writers for path in _versions(folder)], {}
     with contextlib.ExitStack() as stack:
-        new = {}
         for folder, write in writers.items():
             new[folder] = stack.enter_context(scratch_folder(folder)) / "new"
             write(new[folder])
@@ -137,23 +130,18 @@ def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path
 
 def newest_version(folder: Path) -> Optional[Path]:
     """Returns the version with the largest number in a folder of exports, or None."""
-    return max(_versions(folder), key=_number, default=None)
+    return max(_versions(folder), key=lambda version: int(version.name), default=None)
 
 
 def _versions(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*") if path.name.isdecimal() and path.is_dir()]
 
 
-def _number(version: Path) -> int:
-    return int(version.name)
-
-
 def _add_versions(new: Mapping[Path, Path]) -> tuple[Path, ...]:
     """Moves exports, by folder, into their folders as the newest versions; returns their paths."""
     for folder in new:
         folder.mkdir(exist_ok=True)
-    newest = filter(None, map(newest_version, new))
-    number = max(map(_number, newest), default=0) + 1
+    number = 1 + max(int(version.name) if version else 0 for version in map(newest_version, new))
     for path in new.values():
         sync(path)  # before the first one is renamed, so that the second follows at once
     while True:
@@ -177,14 +165,13 @@ def _save(bundle: Bundle, graphs: Graphs, metadata, text_to_ids, folder: Path) -
     The Keras model stays outside: as an attribute it would be traced and saved a second time,
     layer by layer, in Keras' own form.
     """
-    module = _Module()
+    module, calls = _Module(), []
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with portable():  # the native operations are this machine's alone
         signatures = {
             name: as_function(served).get_concrete_function()
             for name, served in graphs.signatures.items()
         }
-        calls = []
         if graphs.function is not None:
             call = as_function(graphs.function, in_dictionary=len(graphs.function.specs) > 1)
             calls = [call.get_concrete_function()]
@@ -233,15 +220,13 @@ def _example(spec, rows):
 
 def describe_model(bundle: Bundle, max_tokens: Optional[int]) -> dict:
     """Returns the content of `metadata.json` for a model with this limit of tokens."""
-    classes, about = bundle.classes, {}
-    if bundle.model.label_dtype.is_floating:
-        about["score_range"] = [float(classes[0]), float(classes[-1])]
+    ends = [float(bundle.classes[end]) for end in (0, -1) if bundle.model.label_dtype.is_floating]
     return {
         "config": bundle.config.name,
         "task": bundle.config.task.name,
         "inputs": [text_name(field) for field in bundle.model.fields],
-        "classes": classes,
-        **about,
+        "classes": bundle.classes,
+        **({"score_range": ends} if ends else {}),
         "vocabulary_size": len(bundle.vocabulary),
         "lowercase": bundle.info["tokenizer"]["lowercase"],
         "dtype": bundle.config.dtype,

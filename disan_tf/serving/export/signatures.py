@@ -21,11 +21,9 @@ ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
 
 
 class Served(NamedTuple):
-    """A function and its inputs.
+    """A function and the specs of its inputs, with their names.
 
-    Attributes:
-      function: tensors in the order of `specs` -> {name: tensor}, or a tensor.
-      specs: the specs of the inputs, with their names.
+    The function returns {name: tensor}, or a tensor, for tensors in the order of the specs.
     """
 
     function: Callable
@@ -36,7 +34,7 @@ class Method(NamedTuple):
     """A function of a model, and the form of its inputs and outputs.
 
     Attributes:
-      function: ids and word features -> <float32>[batch, size], traced once.
+      function: ids and word features -> <float32>[batch, size], traced once for all exports.
       size: the size of a row of its result.
       describe: the result -> the outputs by name.
       fields: the sentences that it reads.
@@ -64,11 +62,7 @@ class Graphs(NamedTuple):
 
 
 def methods_of(bundle: Bundle) -> dict[str, Method]:
-    """Returns a model's methods by signature; a method is traced once for all exports.
-
-    Args:
-      bundle: a model whose attention has form "saved".
-    """
+    """Returns the methods by signature of a model whose attention has form "saved"."""
     model, specs = bundle.model, bundle.model.signatures()
 
     def predict(*inputs):
@@ -76,21 +70,13 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
         return tf.concat([logits, tf.cast(model.lacks_words(*inputs)[:, None], tf.float32)], axis=1)
 
     def describe(outputs):
-        described = _describe(outputs[:, :-1], bundle)
-        return {**described, NO_KNOWN_WORD: outputs[:, -1] > 0.5}
+        return {**_describe(outputs[:, :-1], bundle), NO_KNOWN_WORD: outputs[:, -1] > 0.5}
 
     def encode(*inputs):
         return tf.cast(model.encode(*inputs, training=False), tf.float32)
 
-    methods = {
-        "serving_default": Method(
-            _traced_once(predict, specs["call"]),
-            len(bundle.classes) + 1,
-            describe,
-            model.fields,
-            specs["call"],
-        )
-    }
+    predict, size = _traced_once(predict, specs["call"]), len(bundle.classes) + 1
+    methods = {"serving_default": Method(predict, size, describe, model.fields, specs["call"])}
     if "encode" in specs:
         methods["encode"] = Method(
             _traced_once(encode, specs["encode"]),
@@ -100,6 +86,21 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
             specs["encode"],
         )
     return methods
+
+
+def _traced_once(function, specs):
+    """Makes a function a graph that other graphs call, traced with the first of them."""
+
+    @functools.cache
+    def graph():
+        with tf.init_scope():  # it captures nothing of the graph that calls it
+            traced = tf.function(function, input_signature=specs, autograph=False)
+            return traced.get_concrete_function()
+
+    def call(*tensors):
+        return graph()(*tensors)
+
+    return functools.update_wrapper(call, function)
 
 
 def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> Graphs:
@@ -124,6 +125,23 @@ def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> G
             return method.function.__wrapped__(*(tensor[:, :max_tokens] for tensor in inputs))
 
     return Graphs(signatures, method and Served(encode, method.specs))
+
+
+def _in_blocks_of_ids(method: Method, max_tokens):
+    count = len(method.fields)
+
+    def of_ids(*inputs):
+        lengths = tf.stack([_ends(ids) for ids in inputs[:count]], axis=1)
+        cut = [tensor[:, :max_tokens] for tensor in inputs]
+
+        def of_rows(rows, widths):
+            return method.function(
+                *(tf.gather(x, rows)[:, : widths[k % count]] for k, x in enumerate(cut))
+            )
+
+        return _in_blocks(method, of_rows, lengths, max_tokens)
+
+    return of_ids
 
 
 def graphs_of_text(
@@ -159,82 +177,8 @@ def graphs_of_text(
     return Graphs(signatures, method and Served(encode, _text_specs(SENTENCE)))
 
 
-def _traced_once(function, specs):
-    """Makes a function a graph that other graphs call, traced with the first of them."""
-
-    @functools.cache
-    def graph():
-        with tf.init_scope():  # it captures nothing of the graph that calls it
-            traced = tf.function(function, input_signature=specs, autograph=False)
-            return traced.get_concrete_function()
-
-    def call(*tensors):
-        return graph()(*tensors)
-
-    return functools.update_wrapper(call, function)
-
-
-def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
-    """Makes a function of ids that returns numbers alone, for a whole batch.
-
-    All models have "probabilities", relatedness models "score", sentence models "vectors".
-    """
-    model = bundle.model
-
-    def predict(*inputs):
-        cut = [tensor[:, :max_tokens] for tensor in inputs]
-        with compilable():
-            if model.fields == SENTENCE:
-                vectors = model.encode(*cut, training=False)
-                outputs, numbers = model.head(vectors, training=False), {"vectors": vectors}
-            else:
-                outputs, numbers = model(*cut, training=False), {}
-            numbers.update(_describe(tf.cast(outputs, tf.float32), bundle))
-        numbers = {
-            name: tf.cast(tensor, tf.float32)
-            for name, tensor in numbers.items()
-            if tensor.dtype.is_floating and name != "logits"
-        }
-        lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
-        return {**numbers, **_truncated(lengths, max_tokens)}
-
-    return Served(predict, model.signatures()["call"])
-
-
-def _describe(outputs, bundle):
-    """Returns `serving_default`'s outputs for logits <float32>[batch, classes]."""
-    if bundle.model.label_dtype.is_floating:
-        predictions = bundle.model.predictions(outputs)
-        return {"score": predictions, "probabilities": tf.nn.softmax(outputs)}
-    return describe_classes(outputs, bundle.model, bundle.classes)
-
-
-def describe_classes(outputs, model, classes: Sequence[str]) -> dict[str, tf.Tensor]:
-    """Returns the outputs of an exported classifier for logits <float32>[batch, classes]."""
-    names = tf.constant(classes, tf.string)
-    return {
-        "class": tf.gather(names, model.predictions(outputs)),
-        "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
-        "logits": outputs,
-        "probabilities": tf.nn.softmax(outputs),
-    }
-
-
-def _in_blocks_of_ids(method: Method, max_tokens):
-    count = len(method.fields)
-
-    def of_ids(*inputs):
-        lengths = tf.stack([_ends(ids) for ids in inputs[:count]], axis=1)
-        cut = [tensor[:, :max_tokens] for tensor in inputs]
-
-        def of_rows(rows, widths):
-            return method.function(
-                *(tf.gather(x, rows)[:, : widths[k % count]] for k, x in enumerate(cut))
-            )
-
-        return _in_blocks(method, of_rows, lengths, max_tokens)
-
-    return of_ids
+def _text_specs(fields):
+    return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
 
 
 def _in_blocks_of_text(method: Method, text_to_ids, tokens, max_tokens):
@@ -276,8 +220,50 @@ def _ends(ids):
     return tf.maximum(0, tf.reduce_max(tf.where(ids != 0, positions, 0), axis=1))
 
 
-def _text_specs(fields):
-    return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
+def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
+    """Makes a function of ids that returns numbers alone, for a whole batch.
+
+    All models have "probabilities", relatedness models "score", sentence models "vectors".
+    """
+    model = bundle.model
+
+    def predict(*inputs):
+        cut, numbers = [tensor[:, :max_tokens] for tensor in inputs], {}
+        with compilable():
+            if model.fields == SENTENCE:
+                numbers["vectors"] = model.encode(*cut, training=False)
+                outputs = model.head(numbers["vectors"], training=False)
+            else:
+                outputs = model(*cut, training=False)
+            numbers.update(_describe(tf.cast(outputs, tf.float32), bundle))
+        numbers = {
+            name: tf.cast(tensor, tf.float32)
+            for name, tensor in numbers.items()
+            if tensor.dtype.is_floating and name != "logits"
+        }
+        lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
+        return {**numbers, **_truncated(lengths, max_tokens)}
+
+    return Served(predict, model.signatures()["call"])
+
+
+def _describe(outputs, bundle):
+    """Returns `serving_default`'s outputs for logits <float32>[batch, classes]."""
+    if bundle.model.label_dtype.is_floating:
+        predictions = bundle.model.predictions(outputs)
+        return {"score": predictions, "probabilities": tf.nn.softmax(outputs)}
+    return describe_classes(outputs, bundle.model, bundle.classes)
+
+
+def describe_classes(outputs, model, classes: Sequence[str]) -> dict[str, tf.Tensor]:
+    """Returns the outputs of an exported classifier for logits <float32>[batch, classes]."""
+    names = tf.constant(classes, tf.string)
+    return {
+        "class": tf.gather(names, model.predictions(outputs)),
+        "class_names": tf.tile(names[None], [tf.shape(outputs)[0], 1]),
+        "logits": outputs,
+        "probabilities": tf.nn.softmax(outputs),
+    }
 
 
 def attend_limit(bundle: Bundle) -> int:

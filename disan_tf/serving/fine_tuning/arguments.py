@@ -9,10 +9,8 @@ import tensorflow as tf
 
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.inputs import is_single, read_inputs
-from disan_tf.serving.inference.records import Columns
+from disan_tf.serving.inference.records import Columns, usual_columns
 from disan_tf.text.labels import class_numbers
-
-_COLUMNS = Columns(are_chosen=True)  # a classifier reads texts, and no lists of tokens
 
 
 def check_arguments(
@@ -21,14 +19,12 @@ def check_arguments(
     """Checks the arguments of a `TextClassifier`; returns the names of its classes, () = none.
 
     Args:
-      classes: the names; None = none are given.
-      num_classes: their number; None = none is given.
+      classes, num_classes: see `TextClassifier.from_preset`.
       switches: argument -> value, each True or False.
       head: the head whose number of classes the names must have.
 
     Raises:
-      ValueError: fewer than two classes, a name that is no string or occurs twice, two numbers that
-        differ, or a switch that is neither True nor False.
+      ValueError: an argument is wrong.
     """
     for name, value in switches.items():
         if not isinstance(value, bool):
@@ -49,8 +45,8 @@ def check_arguments(
         raise ValueError(
             f"num_classes={num_classes}, but classes has {len(names)} names; give one of the two."
         )
-    if head is not None and head.get_config()["classes"] != len(names):
-        count = head.get_config()["classes"]
+    count = len(names) if head is None else head.get_config()["classes"]
+    if count != len(names):
         raise ValueError(f"the head has {count} classes, but classes has {len(names)} names.")
     return names
 
@@ -66,8 +62,8 @@ def read_texts(x, fields: Sequence[str]):
     """Returns an array of strings; for pairs a tuple of two.
 
     Args:
-      x: what `disan_tf.serving.inference.inputs.read_inputs` reads; for pairs also a tuple of two
-        columns. Datasets, generators and None, which Keras reads itself, are returned as they are.
+      x: what `read_inputs` reads; for pairs also a tuple of two columns. Datasets, generators and
+        None, which Keras reads itself, are returned as they are.
       fields: the texts that the model reads.
 
     Raises:
@@ -75,23 +71,28 @@ def read_texts(x, fields: Sequence[str]):
     """
     if x is None or _is_stream(x):
         return x
+    columns = _columns_of(fields)
     if len(fields) == 2 and _are_columns(x):
-        x = {_COLUMNS.texts[field][0]: column for field, column in zip(fields, x)}
-    records = read_inputs(x, fields, _COLUMNS)
-    columns = tuple(
-        np.array([_COLUMNS.find_text(record, field) for record in records], object)
+        x = {columns.texts[field][0]: column for field, column in zip(fields, x)}
+    records = read_inputs(x, columns)
+    texts = tuple(
+        np.array([columns.find_text(record, field) for record in records], object)
         for field in fields
     )
-    return columns if len(columns) > 1 else columns[0]
+    return texts if len(texts) > 1 else texts[0]
+
+
+def _columns_of(fields: Sequence[str]) -> Columns:
+    """Returns the usual columns: a classifier reads texts, and no lists of tokens."""
+    return usual_columns(fields)._replace(are_chosen=True)
 
 
 def read_labels(y, classes: Sequence[str], is_sparse: bool):
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
-    Labels of other forms, such as one-hot rows, are for other losses, and are returned as an array.
-
     Args:
-      y: a list, an array, a tensor or a pandas Series; None is returned.
+      y: a list, an array, a tensor or a pandas Series; None is returned. Labels of other forms,
+        such as one-hot rows, are for other losses, and are returned as an array.
       classes: the classes' names.
       is_sparse: whether the loss reads class numbers.
 
@@ -125,11 +126,7 @@ def read_dataset(dataset: tf.data.Dataset, fields: Sequence[str], classes: Seque
 
 
 def tensors_of(texts, fields: Sequence[str]) -> list[tf.Tensor]:
-    """Returns <string>[batch] for each field.
-
-    Args:
-      texts: tensors, or what `read_texts` reads.
-      fields: the texts that the model reads.
+    """Returns <string>[batch] for each field of tensors, or of what `read_texts` reads.
 
     Raises:
       ValueError: another number of texts than fields, or a text is missing.
@@ -144,20 +141,16 @@ def tensors_of(texts, fields: Sequence[str]) -> list[tf.Tensor]:
     return [tf.reshape(column, [-1]) for column in columns]
 
 
-def _texts_of(texts, fields: Sequence[str]):
-    """Returns the texts of a mapping by name: a tensor, or for pairs a tuple of two.
-
-    Raises:
-      ValueError: a text is missing.
-    """
-    values = [_COLUMNS.find_text(texts, field) for field in fields]
-    for field, text in zip(fields, values):
-        if text is None:
-            names = " or ".join(f'"{name}"' for name in _COLUMNS.names(field))
-            raise ValueError(
-                f"there is no {names} among the inputs {', '.join(texts)}; rename an input."
-            )
-    return tuple(values) if len(values) > 1 else values[0]
+def _texts_of(texts: Mapping, fields: Sequence[str]):
+    """Returns the texts of a mapping by name: a tensor, or for pairs a tuple of two."""
+    columns = _columns_of(fields)
+    if missing := columns.find_missing(texts):
+        names = " or ".join(f'"{name}"' for name in missing)
+        raise ValueError(
+            f"there is no {names} among the inputs {', '.join(texts)}; rename an input."
+        )
+    values = tuple(columns.find_text(texts, field) for field in fields)
+    return values if len(values) > 1 else values[0]
 
 
 def list_texts(texts, fields: Sequence[str]) -> list[str]:
@@ -195,6 +188,4 @@ def _are_columns(x) -> bool:
         return False
     if any(is_single(column) or isinstance(column, (tuple, Mapping)) for column in x):
         return False
-    return isinstance(x, tuple) or not all(
-        isinstance(column, list) and len(column) == 2 for column in x
-    )
+    return isinstance(x, tuple) or any(not isinstance(it, list) or len(it) != 2 for it in x)

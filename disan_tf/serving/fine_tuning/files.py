@@ -1,7 +1,6 @@
 """A classifier's files: presets, SavedModels and `.keras` files."""
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Callable, Optional
@@ -25,12 +24,7 @@ def read_preset(
 ) -> tuple[Bundle, SentenceClassifier, dict]:
     """Returns a preset's bundle, its model for the classes `names`, and the model's config.
 
-    Args:
-      preset, pairs, dtype, load_weights: see `TextClassifier.from_preset`.
-      names: the new classes; () = the preset's own classes and head.
-
-    Raises:
-      UserError, ValueError: see `TextClassifier.from_preset`.
+    Without names the model has the preset's own classes and head; see `TextClassifier.from_preset`.
     """
     bundle = load_reader(preset, dtype, load_weights)
     model, config = bundle.model, bundle.config.to_dict()
@@ -42,19 +36,15 @@ def read_preset(
         return bundle, model, config
     if not isinstance(model.encoder, PairEncoder if pairs else SentenceEncoder):
         raise ValueError(f"the encoder of {preset} reads only pairs; set pairs=True.")
-    task = "nli" if pairs else "classification"
     options = TASKS[config["task"]["name"]].options
     kept = {name: value for name, value in config["task"].items() if name not in options}
-    model = _with_new_head(model, SentencePairClassifier if pairs else SentenceClassifier, names)
-    return bundle, model, {**config, "task": {**kept, "name": task}}
-
-
-def _with_new_head(model, task: type, names: Sequence[str]) -> SentenceClassifier:
-    """Returns a model with the embedding and encoder of another, and a new head."""
+    kept["name"], task = "classification", SentenceClassifier
+    if pairs:
+        kept["name"], task = "nli", SentencePairClassifier
     head = type(model.head).from_config({**model.head.get_config(), "classes": len(names)})
     new = task(model.embedding, model.encoder, head, name=model.name)
     new(*new.zeros())
-    return new
+    return bundle, new, {**config, "task": kept}
 
 
 def write_preset(
@@ -64,8 +54,7 @@ def write_preset(
 
     Args:
       folder: a folder, which is made if absent; an older preset in it is replaced.
-      model: the classifier's `SentenceModel`.
-      config: the model's config.
+      model, config: the classifier's `SentenceModel` and its config.
       words: the words of ids 2 and up.
       about: "classes", "tokenizer" and "scores" of `model.json`.
     """
@@ -89,14 +78,10 @@ def write_saved_model(
     """Writes a SavedModel that serves strings.
 
     Args:
-      path: the folder.
-      format: must be "tf_saved_model".
+      path, format: see `TextClassifier.export`.
       serve: a function from a string tensor for each field to tensors by name.
       fields: the texts that the model reads.
       parts: what the SavedModel holds, by name.
-
-    Raises:
-      ValueError: another format.
     """
     if format != "tf_saved_model":
         raise ValueError(
@@ -121,19 +106,3 @@ def write_saved_model(
         if path.exists():
             os.replace(path, scratch / "old")
         sync_and_rename(scratch / "new", path)
-
-
-def to_bytes(model: tf.keras.Model) -> bytes:
-    """Returns the content of a model's `.keras` file, for pickle."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.keras"
-        model.save(path)
-        return path.read_bytes()
-
-
-def from_bytes(content: bytes) -> tf.keras.Model:
-    """Returns the model of a `.keras` file's content."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.keras"
-        path.write_bytes(content)
-        return tf.keras.models.load_model(path)

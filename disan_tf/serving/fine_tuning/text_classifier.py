@@ -1,7 +1,7 @@
 """A Keras classifier of raw text that starts with a trained model's weights."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Optional, Union
 
@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from disan_tf.common.forks import check_fork
 from disan_tf.layers.serialization import serializable
+from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
@@ -21,15 +22,8 @@ from disan_tf.serving.fine_tuning.arguments import (
     read_texts,
     tensors_of,
 )
-from disan_tf.serving.fine_tuning.files import (
-    from_bytes,
-    read_preset,
-    to_bytes,
-    write_preset,
-    write_saved_model,
-)
+from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
-from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text import TextToIds, word_vectors
 from disan_tf.text.tokenizer import for_raw_text
 
@@ -37,23 +31,12 @@ _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
 _TEXTS = 4096  # texts that are tokenised at once
 
 
-class _ClassProperty:
-    """A property of a class, as keras-hub's models have for their presets."""
-
-    def __init__(self, function):
-        self._function = function
-
-    def __get__(self, instance, owner):
-        return self._function(owner)
-
-
 @serializable
 class TextClassifier(tf.keras.Model):
     """A classifier of raw text, or of pairs of texts: a look-up of words, then a `SentenceModel`.
 
-    It is a Keras model like any other: `fit`, `evaluate`, `predict`, callbacks, `save` to a
-    `.keras` file and `export` to a SavedModel. It is compiled with Adam, cross-entropy and
-    accuracy; call `compile` for other choices. Usually `from_preset` makes it.
+    It is a Keras model like any other, compiled with Adam, cross-entropy and accuracy; call
+    `compile` for other choices. Usually `from_preset` makes it.
 
     `fit`, `evaluate` and `predict` read lists, arrays, pandas Series and string tensors of texts;
     pairs are a tuple of two of them, or a list of tuples (first, second). They also read
@@ -65,7 +48,7 @@ class TextClassifier(tf.keras.Model):
       model: a `SentenceModel` that predicts classes and reads word ids alone.
       words: the words of ids 2 and up.
       tokenizer: the options "lowercase", "split_words" and "empty_tokens" of `TextToIds`, and the
-        "name" of the tokenizer, absent for the treebanks'.
+        tokenizer's "name", absent for treebanks.
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
@@ -78,8 +61,7 @@ class TextClassifier(tf.keras.Model):
       Logits, or their `activation`, <float32>[batch, classes].
 
     Raises:
-      ValueError: another number of texts than the model reads, another number of words than its
-        embedding has, or an argument is wrong.
+      ValueError: the words are not those of the embedding, or an argument is wrong.
 
     Example:
       >>> classifier = disan_tf.TextClassifier.from_preset("disan_snli", classes=("bad", "good"))
@@ -128,8 +110,8 @@ class TextClassifier(tf.keras.Model):
         """Makes a classifier with a trained model's words, embedding and encoder.
 
         Args:
-          preset: the name of a released model (`TextClassifier.presets`), a work directory, or a
-            folder that `save_to_preset` wrote.
+          preset: the name of a released model (`disan_tf.presets`), a work directory, or a folder
+            that `save_to_preset` wrote.
           classes: the names of new classes; None = the preset's own classes and head.
           num_classes: the number of new classes, if they have no names.
           pairs: whether a classifier of new classes reads pairs of texts.
@@ -142,8 +124,7 @@ class TextClassifier(tf.keras.Model):
         Raises:
           UserError: there is no such preset, or it is damaged.
           ValueError: the preset needs more than word ids (ELMo, DRCN's characters), predicts
-            scores and no classes are given, or reads only pairs (DRCN); or an argument is wrong,
-            see `check_arguments`.
+            scores and no classes are given, or reads only pairs; or an argument is wrong.
         """
         switches = {
             "pairs": pairs,
@@ -160,30 +141,6 @@ class TextClassifier(tf.keras.Model):
         classifier = cls(model, bundle.vocabulary, tokenizer, names, **arguments)
         classifier.build_from_config(classifier.get_build_config())
         return classifier
-
-    @_ClassProperty
-    def presets(cls) -> dict[str, Preset]:
-        """The released models by name."""
-        return {preset.name: preset for preset in presets()}
-
-    @property
-    def num_classes(self) -> int:
-        """The number of classes."""
-        return len(self.classes)
-
-    @property
-    def backbone(self) -> tf.keras.Model:
-        """The Keras model from word ids <int32>[batch, length] to sentence vectors.
-
-        It shares the classifier's embedding and encoder.
-        """
-        ids = tf.keras.Input([None], dtype="int32", name="ids")
-        return tf.keras.Model(ids, self.encoder(self.embedding(ids)), name="backbone")
-
-    @property
-    def preprocessor(self) -> Callable:
-        """The function from texts to word ids, `preprocess`, which `tf.data` can map."""
-        return self.preprocess
 
     @property
     def encoder(self) -> tf.keras.layers.Layer:
@@ -216,10 +173,7 @@ class TextClassifier(tf.keras.Model):
         metrics = ["accuracy"] if metrics is None else metrics
         super().compile(optimizer=optimizer, loss=loss, metrics=metrics, **kwargs)
 
-    def compile_from_config(self, config):
-        """Compiles a classifier that was read from a file, as it was compiled before."""
-        self.compile(**tf.keras.utils.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
+    compile_from_config = SentenceModel.compile_from_config
 
     def fit(self, x=None, y=None, *args, validation_data=None, class_weight=None, **kwargs):
         """Trains as Keras does, on the texts and labels that the class describes."""
@@ -235,11 +189,11 @@ class TextClassifier(tf.keras.Model):
         return super().fit(x, y, *args, **added, **kwargs)
 
     def evaluate(self, x=None, y=None, *args, **kwargs):
-        """Evaluates as Keras does, on the texts and labels that the class describes."""
+        """Evaluates as Keras does, on texts and labels as in `fit`."""
         return super().evaluate(*self._read(x, y), *args, **kwargs)
 
     def predict(self, x, *args, **kwargs):
-        """Computes the call's outputs as Keras does, for the texts that the class describes."""
+        """Computes the call's outputs as Keras does, for texts as in `fit`."""
         return super().predict(self._read(x, None)[0], *args, **kwargs)
 
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
@@ -263,18 +217,15 @@ class TextClassifier(tf.keras.Model):
     def _read(self, x, y) -> tuple:
         """Returns texts and labels as Keras reads them."""
         check_fork()
-        fields, loss = self.sentence_model.fields, self.loss
+        fields, sparse = self.sentence_model.fields, tf.keras.losses.SparseCategoricalCrossentropy
         if isinstance(x, tf.data.Dataset):
             return read_dataset(x, fields, self.classes), y
-        is_sparse = isinstance(loss, tf.keras.losses.SparseCategoricalCrossentropy)
-        is_sparse = is_sparse or loss == "sparse_categorical_crossentropy"
+        name = "sparse_categorical_crossentropy"
+        is_sparse = isinstance(self.loss, sparse) or self.loss == name
         return read_texts(x, fields), read_labels(y, self.classes, is_sparse)
 
     def preprocess(self, texts) -> dict[str, tf.Tensor]:
-        """Returns the ids <int32>[batch, length] of texts (see the class), by field.
-
-        `tf.data.Dataset.map` takes it too.
-        """
+        """Returns the ids <int32>[batch, length] of texts by field; `tf.data` can map it."""
         check_fork()
         fields = self.sentence_model.fields
         tokens = [self._text_to_ids.tokens(column) for column in tensors_of(texts, fields)]
@@ -285,7 +236,7 @@ class TextClassifier(tf.keras.Model):
         return self.activation(logits)
 
     def adapt(self, texts: Iterable[str], vectors: Union[str, Path]) -> int:
-        """Adds words that the vocabulary lacks, with their vectors from a file.
+        """Adds words that the vocabulary lacks, with vectors from a file; returns their number.
 
         Call it before `fit`. The added vectors stay fixed. Words without a vector stay unknown.
 
@@ -293,26 +244,22 @@ class TextClassifier(tf.keras.Model):
           texts: texts with the words to add, as for `fit`; for pairs also single texts.
           vectors: a file of word vectors in the format of GloVe, with the embedding's dimension.
 
-        Returns:
-          The number of added words.
-
         Raises:
           UserError: the file is missing or malformed, or has another dimension.
-          ValueError: an item is no text; the message has its position.
         """
         check_fork()
-        occurring, known = {}, {*self.words}
+        lacking = {}
         texts = list_texts(texts, self.sentence_model.fields)
         for start in range(0, len(texts), _TEXTS):
             tokens = self._text_to_ids.tokens(tf.constant(texts[start : start + _TEXTS]))
-            words = dict.fromkeys(tokens.flat_values.numpy())
-            occurring.update((self._written(word.decode()), None) for word in words)
-        table = self.embedding
-        read = word_vectors.read(
-            Path(vectors), table.dim, lambda word: word in occurring and word not in known
-        )
-        added = [word for word in occurring if word in read.by_word]
-        table.add_fixed([read.by_word[word] for word in added])
+            words = (word.decode() for word in dict.fromkeys(tokens.flat_values.numpy()))
+            lowercase = self._tokenizer["lowercase"]
+            lacking.update((word.lower() if lowercase else word, None) for word in words)
+        for word in self.words:
+            lacking.pop(word, None)
+        found = word_vectors.read(Path(vectors), self.embedding.dim, lacking.__contains__).by_word
+        added = [word for word in lacking if word in found]
+        self.embedding.add_fixed([found[word] for word in added])
         self._set_words([*self.words, *added])
         self.train_function = self.test_function = self.predict_function = None
         return len(added)
@@ -327,13 +274,11 @@ class TextClassifier(tf.keras.Model):
         super().save(*args, **kwargs)
 
     def save_to_preset(self, folder: Union[str, Path]) -> None:
-        """Writes a folder that `from_preset` and `disan_tf.load` read, with a model card.
+        """Writes a folder, without code, that `from_preset` and `disan_tf.load` read.
 
-        It holds the words, the classes and the weights, and no code. `fit` on the loaded classifier
-        starts with a new optimizer; a `.keras` file keeps the optimizer.
+        `fit` on the loaded classifier starts with a new optimizer; a `.keras` file keeps it.
 
         Raises:
-          OSError: the folder cannot be written.
           ValueError: the classifier was not made by `from_preset`.
         """
         config = json.loads(self._config)
@@ -349,29 +294,22 @@ class TextClassifier(tf.keras.Model):
     def export(self, path: Union[str, Path], format: str = "tf_saved_model", **kwargs) -> None:
         """Writes a SavedModel from raw text to predictions, for other processes.
 
-        Its outputs are those of `--mode=export`: `class`, `class_names`, `logits`, `probabilities`
-        and `no_known_word`. The process that loads it needs `import tensorflow_text`, and not this
-        package. The inputs of its signature are `text`, or `premise` and `hypothesis`.
-
-        Args:
-          path: the folder.
-          format: "tf_saved_model"; other formats have no look-up of words.
-          kwargs: further arguments of Keras' `export`, which have no effect.
+        Its inputs and outputs are those of `--mode=export`'s signature `serving_default`. A process
+        that loads it needs `import tensorflow_text`, and not this package. Further arguments of
+        Keras' `export` have no effect.
 
         Raises:
-          ValueError: another format.
+          ValueError: a format other than "tf_saved_model", which has no look-up of words.
         """
+        model = self.sentence_model
 
         def serve(*texts):
             inputs = self.preprocess(texts[0] if len(texts) == 1 else texts).values()
-            logits = self.sentence_model(*inputs, training=False)
-            return {
-                **describe_classes(logits, self.sentence_model, self.classes),
-                NO_KNOWN_WORD: self.sentence_model.lacks_words(*inputs),
-            }
+            described = describe_classes(model(*inputs, training=False), model, self.classes)
+            return {**described, NO_KNOWN_WORD: model.lacks_words(*inputs)}
 
         parts = {"weights": list(self.weights), "text_to_ids": self._text_to_ids}
-        write_saved_model(path, format, serve, self.sentence_model.fields, parts)
+        write_saved_model(path, format, serve, model.fields, parts)
 
     def get_config(self):
         return {
@@ -398,16 +336,7 @@ class TextClassifier(tf.keras.Model):
         texts = tuple(tf.constant([""]) for _ in config["fields"])
         self(texts if len(texts) > 1 else texts[0])
 
-    def __reduce__(self):
-        return from_bytes, (to_bytes(self),)
-
-    def __deepcopy__(self, memo):
-        return from_bytes(to_bytes(self))
-
     def _set_words(self, words: Sequence[str]) -> None:
         check_fork()
         self._words = "\n".join(words)  # Keras would track a list
         self._text_to_ids = TextToIds(words, *self._tokenizer.values())
-
-    def _written(self, word: str) -> str:
-        return word.lower() if self._tokenizer["lowercase"] else word

@@ -13,16 +13,15 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, sync_and_rename, write_arrays, write_atomically
 from disan_tf.runs.bundle import Bundle
-from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.batches import look_up, tokenise
+from disan_tf.serving.inference.lines import read_chunks
 from disan_tf.serving.inference.output_formats import add_prediction
-from disan_tf.serving.inference.predict import describe, make_prediction_step
+from disan_tf.serving.inference.predict import describe_all, make_prediction_step
 from disan_tf.serving.inference.records import Columns, columns_of, text_name, tokens_name
-from disan_tf.serving.inference.text_limits import free_memory, longest_text
-from disan_tf.serving.inference.weight_vectors import NAME as WEIGHT_VECTORS
-from disan_tf.serving.inference.weight_vectors import WeightVectors
+from disan_tf.serving.inference.text_limits import LengthLimit
 
-AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
-_VECTOR_AXES = ["iteration", "attention", "feature"]  # of DSA's weight vectors
+WEIGHT_VECTORS = "weight_vectors"  # DSA's tensor [iteration, attention, feature]
+_AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
 
 
 def attend(
@@ -34,7 +33,7 @@ def attend(
     text_column: Sequence[str] = (),
     encoding: str = "utf-8",
 ) -> int:
-    """Writes `00001.npz` and `00001.json` for the first line, and so on.
+    """Writes `00001.npz` and `00001.json` for the first line, and so on; returns their number.
 
     The .npz holds the tensors of `encoder.attend` for this sentence alone, without padding, all
     float32: for DiSAN "forward_attention" and "backward_attention" [head, dependent, feature],
@@ -44,61 +43,43 @@ def attend(
 
     DSA has "attention" [token, feature] of the last iteration, with a feature for each parallel
     attention, "attention_1" and so on of earlier iterations, and "weight_vectors" [iteration,
-    attention, feature]. For all lines together, `weight_vectors.npz` and `.json` hold the dynamic
-    weight vectors in two dimensions, see `WeightVectors.write`.
-
-    DRCN has "premise_cosine_1" [premise, hypothesis, 1] and so on, for each attention function and
-    layer: the attention of the first sentence's words to the other sentence's words.
-
-    For pairs both files have "<field>_" before the names of a sentence's tensors:
-    "premise_tokens", "hypothesis_source2token".
-
-    Args:
-      bundle: the model.
-      input_path: a file, or "-" for standard input.
-      output_dir: a folder that is absent or empty; it appears when it is complete.
-      input_format: see `read_chunks`.
-      finish: adds files to the folder before it takes its name.
-      text_column: the columns of the texts; none = see `columns_of`.
-      encoding: see `read_chunks`.
+    attention, feature]; see `WeightVectors.write`. DRCN has "premise_cosine_1" [premise,
+    hypothesis, 1] and so on: the attention of the first sentence's words to the other sentence's
+    words by each function and layer. For pairs both files have "<field>_" before the names of a
+    sentence's tensors: "premise_tokens", "hypothesis_source2token".
 
     The length limit for the free memory is printed to standard error before the first line.
 
-    Returns:
-      The number of lines.
+    Args:
+      bundle: the model.
+      input_path, input_format, encoding: see `read_chunks`.
+      output_dir: a folder that is absent or empty; it appears when it is complete.
+      finish: adds files to the folder before it takes its name.
+      text_column: the columns of the texts; none = see `columns_of`.
 
     Raises:
       UserError: see `read_chunks`; a text is too long; or the folder is not empty or cannot be
         written.
     """
-    target, fields = _check_target(output_dir), bundle.model.fields
-    predict_batch, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
-    weights = make_attention_step(bundle.model)
-    columns = columns_of(bundle.config, fields, text_column)
+    target, text_to_ids = _check_target(output_dir), bundle.traced_text_to_ids()
+    predict_batch, weights = make_prediction_step(bundle.model), make_attention_step(bundle.model)
+    columns = columns_of(bundle.config, bundle.model.fields, text_column)
     limit, places = functools.cache(lambda: _announced(LengthLimit(weights))), []
     count, vectors = 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
         folder.mkdir()
         for records in read_chunks(
-            input_path,
-            input_format,
-            fields,
-            lambda _, where: places.append(where),
-            columns,
-            encoding,
+            input_path, input_format, columns, encoding, lambda _, where: places.append(where)
         ):
-            tokens = tokenise(records, text_to_ids, fields, columns)
-            for record, sentences in zip(records, tokens):
+            for record, sentences in zip(records, tokenise(records, text_to_ids, columns)):
                 limit().check(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor.numpy()[0] for name, tensor in weights(*inputs).items()}
-                described = describe(
-                    *(tensor.numpy()[0] for tensor in predict_batch(*inputs)), bundle
-                )
-                record = _with_tokens(record, fields, sentences, columns)
-                record = add_prediction(record, described)
+                outputs = [tensor.numpy() for tensor in predict_batch(*inputs)]
+                (described,) = describe_all([sentences], outputs, bundle, marks_blank=False)
+                record = add_prediction(_with_tokens(record, sentences, columns), described)
                 _write(folder / f"{count:05d}", record, tensors)
                 vectors.add(count, tensors)
         vectors.write(folder)
@@ -116,33 +97,6 @@ def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
     )
 
 
-class LengthLimit:
-    """The longest text whose attention tensors fit into the memory that is free now.
-
-    Args:
-      weights: see `make_attention_step`.
-    """
-
-    def __init__(self, weights: Callable):
-        memory = free_memory()
-        self._most = longest_text(weights, memory)
-        self._memory = f"{memory / 1e9:,.1f} GB of free memory"
-
-    def __str__(self) -> str:
-        return f"attention tensors of up to {self._most:,} tokens fit into the {self._memory}"
-
-    def check(self, sentences: Sequence[Sequence[str]], where: str) -> None:
-        """Raises UserError for a text that is too long.
-
-        Args:
-          sentences: each sentence's tokens.
-          where: the place of the text, with which the message begins.
-        """
-        longest = max(map(len, sentences))
-        if longest > self._most:
-            raise UserError(f"{where}: the text has {longest:,} tokens, and {self}; shorten it.")
-
-
 def _announced(limit: LengthLimit) -> LengthLimit:
     print(limit, file=sys.stderr)
     return limit
@@ -157,27 +111,91 @@ def _check_target(output_dir) -> Path:
     return target
 
 
-def _with_tokens(record: dict, fields, sentences, columns: Columns) -> dict:
+def _with_tokens(record: dict, sentences, columns: Columns) -> dict:
     """Adds each sentence's tokens to a record, and its text if that has another name or none."""
     texts = {}
-    for field, tokens in zip(fields, sentences):
+    for field, tokens in zip(columns.fields, sentences):
         text = columns.find_text(record, field)
         texts[text_name(field)] = " ".join(tokens) if text is None else text
-    return {**texts, **record, **dict(zip(map(tokens_name, fields), sentences))}
+    return {**texts, **record, **dict(zip(map(tokens_name, columns.fields), sentences))}
 
 
 def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
     write_arrays(stem.with_suffix(".npz"), **tensors)
     axes = {name: _axes(name, tensor) for name, tensor in tensors.items()}
-    means = {f"{name}_mean": _mean(tensor) for name, tensor in tensors.items()}
+    means = {  # with `axes` without the last
+        f"{name}_mean": tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()
+        for name, tensor in tensors.items()
+    }
     text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"
     write_atomically(stem.with_suffix(".json"), text)
 
 
-def _axes(name, tensor):
-    return _VECTOR_AXES if name.endswith(WEIGHT_VECTORS) else AXES[tensor.ndim]
+def _axes(name: str, tensor: np.ndarray) -> list[str]:
+    is_vectors = name.endswith(WEIGHT_VECTORS)
+    return ["iteration", "attention", "feature"] if is_vectors else _AXES[tensor.ndim]
 
 
-def _mean(tensor):
-    """Returns the mean over the features as nested lists, with `axes` without the last."""
-    return tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()
+class WeightVectors:
+    """Collects the dynamic weight vectors of sentences (DSA's Figure 2).
+
+    A sentence's vector is z_j before the last iteration, which weighs the words with it (DSA
+    Sec. 3.3); with a single iteration it is z_j of that one.
+    """
+
+    def __init__(self):
+        self._rows, self._vectors = [], []
+
+    def add(self, line: int, tensors: dict[str, np.ndarray]) -> None:
+        """Adds a line's tensors from `attend`, <float32>[iteration, attention, feature]."""
+        for name, tensor in tensors.items():
+            if name.endswith(WEIGHT_VECTORS):
+                field = name[: -len(WEIGHT_VECTORS)].rstrip("_") or "sentence"
+                self._rows.append({"line": line, "field": field})
+                self._vectors.append(tensor[max(0, len(tensor) - 2)])
+
+    def write(self, folder: Path) -> None:
+        """Writes `weight_vectors.npz` and `.json`, if there were any.
+
+        The .npz holds "vectors" <float32>[sentence, attention, feature], "coordinates" <float64>
+        [sentence, attention, 2] and "explained" <float64>[attention, 2]. The JSON holds the same
+        without the vectors, and each sentence's line in the input and its field.
+        """
+        if not self._vectors:
+            return
+        vectors = np.stack(self._vectors)
+        parts = [principal_components(of_one) for of_one in vectors.swapaxes(0, 1)]
+        coordinates = np.stack([points for points, _ in parts], axis=1)
+        explained = np.stack([shares for _, shares in parts])
+        arrays = {"vectors": vectors, "coordinates": coordinates, "explained": explained}
+        write_arrays(folder / f"{WEIGHT_VECTORS}.npz", **arrays)
+        rows = [
+            {**row, "coordinates": points.round(6).tolist()}
+            for row, points in zip(self._rows, coordinates)
+        ]
+        record = {"explained": explained.round(6).tolist(), "sentences": rows}
+        write_atomically(folder / f"{WEIGHT_VECTORS}.json", json.dumps(record) + "\n")
+
+
+def principal_components(vectors: np.ndarray, components: int = 2):
+    """Computes principal components: coordinates, and the axes' shares of all variance.
+
+    An axis' entry of largest magnitude is positive. Axes that do not exist, since there are too few
+    vectors or features, have coordinates and shares of 0.
+
+    Args:
+      vectors: <float>[vectors, features].
+      components: number of axes.
+
+    Returns:
+      <float64>[vectors, components] and <float64>[components].
+    """
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    sizes, axes = sizes[:components], axes[:components]
+    largest = np.abs(axes).argmax(axis=1)
+    axes = axes * np.sign(axes[np.arange(len(axes)), largest])[:, None]
+    total = np.square(centred).sum()
+    shares = np.square(sizes) / total if total else np.zeros(len(sizes))
+    missing = components - len(sizes)
+    return np.pad(centred @ axes.T, [(0, 0), (0, missing)]), np.pad(shares, (0, missing))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from disan_tf.common.options import check_choice
-from disan_tf.serving.inference.explain import SOURCE2TOKEN
+from disan_tf.serving.inference.attend import WEIGHT_VECTORS
+from disan_tf.serving.inference.predict import SOURCE2TOKEN
 from disan_tf.serving.inference.records import tokens_name
-from disan_tf.serving.inference.weight_vectors import NAME as WEIGHT_VECTORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,7 @@ class Attention(Mapping[str, Any]):
     Args:
       fields: the names of the sentences.
       tokens: the tokens of each sentence.
-      tensors: the tensors of `disan_tf.serving.inference.attend`; in pairs their names begin with
-        "<field>_".
+      tensors: the tensors of `disan_tf.serving.inference.attend`.
       crossed: whether the words of a sentence attend to those of the other sentence (DRCN).
 
     Attributes:
@@ -39,7 +38,6 @@ class Attention(Mapping[str, Any]):
 
     Example:
       >>> attention = disan_tf.load("demo").attend("a fine film .")
-      >>> attention.table()  # a row for each token
       >>> attention.table("forward_attention")  # row tokens attend to column tokens
       >>> attention.plot("source2token")[0].figure.savefig("weights.png")
     """
@@ -76,18 +74,12 @@ class Attention(Mapping[str, Any]):
         return f"<Attention on {' and '.join(texts)}: {', '.join(arrays)}>"
 
     def table(self, matrix: str = "") -> Any:
-        """Returns weights, averaged over the features, as a table.
+        """Returns weights, means of the features, as a pandas DataFrame, or without pandas as text.
 
         Args:
           matrix: one of `matrices`, for a table with a row for each attending token (head) and a
             column for each token attended to (dependent). "" = a row for each token, and a column
             for each of `weights`.
-
-        Returns:
-          A pandas DataFrame if pandas is installed, else a string that displays as a table.
-
-        Raises:
-          ValueError: there is no such matrix.
         """
         if matrix:
             check_choice("matrix", matrix, self.matrices)
@@ -109,14 +101,10 @@ class Attention(Mapping[str, Any]):
 
         Args:
           names: some of `matrices`, drawn as heat maps whose rows attend to columns, and of
-            `weights`, drawn as bars. By default all matrices, and the first weights (source2token)
-            of each sentence.
+            `weights`, drawn as bars; none = all matrices, and the first weights of each sentence.
 
         Returns:
           The axes of each name.
-
-        Raises:
-          ValueError: there is no such name, or the model has no attention.
         """
         from matplotlib import pyplot
 
@@ -210,8 +198,7 @@ class Attention(Mapping[str, Any]):
 class _TextTable(str):
     """A string that an interpreter displays as it is printed."""
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = str.__str__
 
 
 def _table(rows, columns: Sequence[str], index: Sequence[str] = ()) -> Any:
@@ -220,16 +207,13 @@ def _table(rows, columns: Sequence[str], index: Sequence[str] = ()) -> Any:
         import pandas
     except ImportError:
         heads = [[token] for token in index] or [[]] * len(rows)
-        header = [*([""] if len(index) else []), *columns]
-        return _text_table([header, *([*head, *row] for head, row in zip(heads, rows))])
+        lines = [[*[""][: len(index)], *columns]]
+        lines += [[*head, *row] for head, row in zip(heads, rows)]
+        texts = [[_text(cell) for cell in line] for line in lines]
+        widths = [max(map(len, column)) for column in zip(*texts)]
+        padded = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in texts)
+        return _TextTable("\n".join(padded))
     return pandas.DataFrame(rows, index=list(index) or None, columns=list(columns))
-
-
-def _text_table(rows: Sequence[Sequence]) -> _TextTable:
-    texts = [[_text(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*texts)]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in texts)
-    return _TextTable("\n".join(lines))
 
 
 def _text(cell) -> str:

@@ -1,7 +1,6 @@
 """Encodes sentences as vectors of a model's encoder, in the order of the input."""
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -10,16 +9,13 @@ from typing import BinaryIO, Callable, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
-from tqdm import tqdm
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import make_parent, open_atomically
-from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
-from disan_tf.serving.inference.lines import count_lines, is_blank, read_chunks, tokenise
+from disan_tf.serving.inference.batches import BATCH_SIZE, Sentences, compute, is_blank, tokenise
+from disan_tf.serving.inference.lines import lines_bar, open_new, read_chunks
 from disan_tf.serving.inference.output_formats import add_prediction
-from disan_tf.serving.inference.predict import BATCH_SIZE, batches_of_inputs
 from disan_tf.serving.inference.records import columns_of
 
 DTYPES = ("float32", "float16")  # of .npy files
@@ -27,13 +23,7 @@ FORMATS = ("npy", "jsonl")
 
 
 class Encoded(NamedTuple):
-    """Counts of encoded lines.
-
-    Attributes:
-      lines: all lines.
-      seconds: the time that they took.
-      blank: lines without a word, whose vectors are zero.
-    """
+    """Counts of encoded lines: all, the seconds that they took, and lines without a word."""
 
     lines: int
     seconds: float
@@ -50,58 +40,44 @@ def encode(
     text_column: Sequence[str] = (),
     encoding: str = "utf-8",
 ) -> Encoded:
-    """Writes the vector of every line of the input, in order.
+    """Writes the vector of every line of the input, in order; a line without a word has zeros.
 
     Args:
       bundle: the model.
-      input_path: a file, or "-" for standard input; its records have `text` or `tokens`, also for
-        pair models, whose one encoder reads both sentences.
+      input_path, input_format, encoding: see `read_chunks`; records have `text` or `tokens`, also
+        for pair models, whose one encoder reads both sentences.
       output_path: a file that does not exist, and appears when it is complete: `.npy`, an array
         [lines, dim], or `.jsonl`, the records with a list `vector`, see `add_prediction`.
-      input_format: see `read_chunks`.
       dtype: the array's dtype, one of `DTYPES`.
       batch_size: the most lines in a batch.
       text_column: the column of the text; none = see `columns_of`.
-      encoding: see `read_chunks`.
 
     Raises:
-      UserError: see `read_chunks`; the model has no vectors of single sentences, or the output has
-        another name, exists or cannot be written.
-      OSError: a write failed; the error names the output.
+      UserError: see `read_chunks` and `make_encoding_step`; or the output has another name, exists
+        or cannot be written.
     """
-    target, kind = Path(output_path).resolve(), Path(output_path).suffix.lstrip(".")
+    kind = Path(output_path).suffix.lstrip(".")
     if kind not in FORMATS:
         raise UserError(f"--output={output_path} must end with .npy or .jsonl.")
-    if target.exists():
-        raise UserError(f"{output_path} exists already; name another file or delete it.")
     step, text_to_ids = make_encoding_step(bundle), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, SENTENCE, text_column)
+    bar, begin = lines_bar("encode", input_path, input_format), lambda file, count: None
+    if kind == "npy":
+        begin = partial(write_header, vector_size(bundle), dtype)
     started, count, blank = time.monotonic(), 0, 0
-    begin = partial(write_header, vector_size(bundle), dtype)
-    make_parent(target)
-    with open_atomically(target) as file, _bar(input_path, input_format) as bar:
-        if kind == "npy":
-            begin(file, 0)
-        for records in read_chunks(
-            input_path, input_format, SENTENCE, columns=columns, encoding=encoding
-        ):
-            sentences = tokenise(records, text_to_ids, SENTENCE, columns)
-            vectors = encode_all(step, sentences, text_to_ids, batch_size, bar)
+    with open_new(output_path) as file, bar:
+        begin(file, 0)
+        for records in read_chunks(input_path, input_format, columns, encoding):
+            sentences = tokenise(records, text_to_ids, columns)
+            vectors = encode_all(step, sentences, text_to_ids, batch_size, bar.update)
             count += len(records)
             blank += sum(map(is_blank, sentences))
             if kind == "jsonl":
                 file.writelines(map(_line, records, vectors))
             else:
                 file.write(vectors.astype(dtype).tobytes())
-        if kind == "npy":
-            begin(file, count)
+        begin(file, count)
     return Encoded(count, time.monotonic() - started, blank)
-
-
-def _bar(input_path, input_format):
-    """Returns a bar over the input's lines, unless the terminal is the input."""
-    is_enabled = is_terminal() and not (input_path == "-" and sys.stdin.isatty())
-    return progress_bar("encode", "lines", count_lines(input_path, input_format), is_enabled)
 
 
 def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
@@ -124,21 +100,9 @@ def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:
     return encode_batch
 
 
-def encode_all(
-    step, sentences: Sequence[tuple], text_to_ids, batch_size: int, bar: Optional[tqdm] = None
-) -> np.ndarray:
-    """Encodes `tokenise`'s sentences as <float32>[sentences, dim], in the same order.
-
-    A sentence without a word has zeros. The bar, if any, counts the sentences.
-    """
-    vectors = None
-    for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
-        encoded = step(*inputs).numpy()
-        if vectors is None:
-            vectors = np.empty([len(sentences), encoded.shape[1]], np.float32)
-        vectors[batch] = encoded
-        if bar is not None:
-            bar.update(len(batch))
+def encode_all(step, sentences: Sentences, *options) -> np.ndarray:
+    """Encodes sentences as <float32>[sentences, dim]; see `compute`."""
+    (vectors,) = compute(step, sentences, *options)
     vectors[[*map(is_blank, sentences)]] = 0.0
     return vectors
 

@@ -1,7 +1,7 @@
 """Reads texts that people hold in Python: lists, records, data frames, arrays and tensors."""
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Optional
 
@@ -10,9 +10,8 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import join_choices
-from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.records import (
-    DEFAULT,
+    SINGLE,
     Columns,
     check_record,
     text_name,
@@ -22,9 +21,7 @@ from disan_tf.serving.inference.records import (
 _SHOWN = 40  # characters of a value in an error
 
 
-def read_inputs(
-    inputs: Iterable, fields: Sequence[str] = SENTENCE, columns: Columns = DEFAULT
-) -> list[dict]:
+def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
     """Returns a record for each text, pair or record.
 
     The records have the order of `inputs`, which is one of these:
@@ -41,25 +38,25 @@ def read_inputs(
     """
     if is_single(inputs):
         raise ValueError("a list of texts is expected, not one string; write [text].")
-    table = _as_table(inputs, fields, columns)
-    if table is not None:
-        return table
+    names = _column_names(inputs)
+    if names is not None:
+        return _read_table(inputs, names, columns)
     if isinstance(inputs, AbstractSet):
         raise ValueError("a set has no order; give a list of texts.")
     if not isinstance(inputs, Iterable):
         raise ValueError(f"a list of texts is expected, not {_show(inputs)}.")
     items = list(inputs.numpy() if _is_tensor(inputs) else inputs)
-    if _are_two_columns(inputs, items, fields):
+    if isinstance(inputs, (list, tuple)) and len(columns.fields) == 2 and _may_be_columns(items):
         raise ValueError(
             "two lists of two strings may be rows or columns; give a list of tuples (first, "
             "second), or a dictionary of columns."
         )
-    return [_as_record(item, f"item {place}", fields, columns) for place, item in enumerate(items)]
+    return [_read_item(item, f"item {place}", columns) for place, item in enumerate(items)]
 
 
-def read_input(item, fields: Sequence[str] = SENTENCE, columns: Columns = DEFAULT) -> dict:
+def read_input(item, columns: Columns = SINGLE) -> dict:
     """Returns the record of one text, pair or record; see `read_inputs`."""
-    return _as_record(item, "the input", fields, columns)
+    return _read_item(item, "the input", columns)
 
 
 def is_single(inputs) -> bool:
@@ -78,29 +75,12 @@ def check_batch_size(batch_size) -> int:
     return int(batch_size)
 
 
-def _as_table(inputs, fields, columns) -> Optional[list[dict]]:
-    """Returns the records of a table with named columns; None if `inputs` is no such table."""
-    names = _column_names(inputs)
-    if names is None:
-        return None
-    chosen = [_column_of(names, field, columns) for field in fields]
-    read = {name: list(inputs[name]) for name in chosen}
-    counts = {name: len(values) for name, values in read.items()}
-    if len({*counts.values()}) > 1:
-        described = " and ".join(f"{name} has {count:,}" for name, count in counts.items())
-        raise ValueError(f"the columns must have equally many texts, but {described}.")
-    rows = zip(*read.values())
-    return [
-        {name: as_text(value, f"item {place}, {name!r},") for name, value in zip(read, row)}
-        for place, row in enumerate(rows)
-    ]
-
-
 def _column_names(inputs) -> Optional[list]:
+    """Returns the names of a table's columns; None if `inputs` is no table with named columns."""
     if isinstance(inputs, Mapping):
         if any(is_single(value) or value is None for value in inputs.values()):
             raise ValueError(
-                f"a dictionary of texts, with the keys {_shorten(', '.join(map(str, inputs)))}, is "
+                f"a dictionary of texts, with the keys {_list_names(inputs)}, is "
                 "given where a list is expected; write [record], or list(texts.values())."
             )
         return list(inputs)
@@ -113,47 +93,54 @@ def _column_names(inputs) -> Optional[list]:
     return None
 
 
-def _column_of(names, field, columns) -> str:
-    """Returns the name of the column that holds a field."""
-    known = columns.texts[field]
-    suffix = next((name for name in known if name in names), None)
-    if suffix is None:
-        wanted = join_choices(f'"{name}"' for name in known)
-        raise ValueError(
-            f"there is no {wanted} among the columns {_shorten(', '.join(map(str, names)))}; "
-            "rename a column."
-        )
-    return suffix
+def _read_table(table, names: list, columns: Columns) -> list[dict]:
+    """Returns the records of a table with named columns."""
+    chosen = [_column_of(names, known) for known in columns.texts.values()]
+    read = {name: list(table[name]) for name in chosen}
+    counts = {name: len(values) for name, values in read.items()}
+    if len({*counts.values()}) > 1:
+        described = " and ".join(f"{name} has {count:,}" for name, count in counts.items())
+        raise ValueError(f"the columns must have equally many texts, but {described}.")
+    return [
+        {name: as_text(value, f"item {place}, {name!r},") for name, value in zip(read, row)}
+        for place, row in enumerate(zip(*read.values()))
+    ]
 
 
-def _are_two_columns(inputs, items, fields) -> bool:
-    """Returns whether two rows of two texts may as well be two columns of two texts."""
-    return (
-        len(fields) == len(items) == 2
-        and isinstance(inputs, (list, tuple))
-        and all(_is_column(item) and len(item) == 2 for item in items)
+def _column_of(names: list, known) -> str:
+    """Returns the first of the known names of a text that a table has."""
+    for name in known:
+        if name in names:
+            return name
+    wanted = join_choices(f'"{name}"' for name in known)
+    raise ValueError(
+        f"there is no {wanted} among the columns {_list_names(names)}; rename a column."
     )
 
 
-def _is_column(item) -> bool:
+def _may_be_columns(items: list) -> bool:
+    """Returns whether two rows of two texts may as well be two columns of two texts."""
+    return len(items) == 2 and all(is_column(item) and len(item) == 2 for item in items)
+
+
+def is_column(item) -> bool:
     """Returns whether an item is rather a column of texts than a row, which would be a tuple."""
     return not (is_single(item) or isinstance(item, (tuple, Mapping))) and hasattr(item, "__len__")
 
 
-def _as_record(item, where: str, fields, columns) -> dict:
+def _read_item(item, where: str, columns: Columns) -> dict:
+    """Returns the record of an item: a text, a pair, or a record."""
     item = item.numpy() if _is_tensor(item) else item
     named = _as_mapping(item)
     if named is not None:
-        return _checked(named, where, fields, columns)
+        return _read_record(dict(named), where, columns)
     item = item.to_list() if hasattr(item, "to_list") else item
-    if is_single(item):
-        parts = [item]
-    elif isinstance(item, (list, tuple, np.ndarray)):
-        parts = list(item)
-    elif len(fields) > 1:
-        raise ValueError(f"{where} is {_show(item)}, not a pair of texts.")
-    else:
-        parts = [item]
+    fields, parts = columns.fields, [item]
+    if not is_single(item):
+        if isinstance(item, (list, tuple, np.ndarray)):
+            parts = list(item)
+        elif len(fields) > 1:
+            raise ValueError(f"{where} is {_show(item)}, not a pair of texts.")
     if len(parts) != len(fields):
         raise ValueError(_wrong_count(item, where, len(parts), fields))
     texts = [
@@ -169,36 +156,32 @@ def _as_mapping(item) -> Optional[Mapping]:
         return item
     if isinstance(item, tuple) and hasattr(item, "_asdict"):
         return item._asdict()
-    if _is_series(item) and all(isinstance(name, str) for name in item.index):
+    is_series = hasattr(item, "to_list") and hasattr(item, "index")
+    if is_series and all(isinstance(name, str) for name in item.index):
         return item.to_dict()
     if isinstance(item, np.void) and item.dtype.names:
         return dict(zip(item.dtype.names, item.tolist()))
     return None
 
 
-def _is_series(item) -> bool:
-    return hasattr(item, "to_list") and hasattr(item, "index")
-
-
-def _checked(record: Mapping, where: str, fields, columns) -> dict:
+def _read_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns a record whose texts are strings."""
-    record = dict(record)
-    for field in fields:
+    for field, names in columns.texts.items():
         tokens = columns.find_tokens(record, field)
         if isinstance(tokens, (tuple, np.ndarray)):
             record[tokens_name(field)] = list(tokens)
-        for name in columns.texts[field]:
+        for name in names:
             if tokens is not None and record.get(name, "") is None:
                 del record[name]
             elif name in record:
                 record[name] = as_text(record[name], f"{where}, {name!r},")
     try:
-        return check_record(record, fields, where, columns)
+        return check_record(record, where, columns)
     except UserError as error:
         raise ValueError(str(error)) from None
 
 
-def _wrong_count(item, where, count, fields) -> str:
+def _wrong_count(item, where: str, count: int, fields) -> str:
     if len(fields) == 1:
         return (
             f"{where} is {_show(item)} with {count} values, and the model reads one text; a list "
@@ -213,41 +196,33 @@ def _wrong_count(item, where, count, fields) -> str:
 
 
 def as_text(value, where: str) -> str:
-    """Returns a text as a string.
-
-    Args:
-      value: a string, bytes in UTF-8, or a scalar string tensor.
-      where: its position, with which an error begins.
+    """Returns a string, bytes in UTF-8, or a scalar string tensor as a string.
 
     Raises:
-      ValueError: the value is something else, or no Unicode.
+      ValueError: the value is something else, or no Unicode; the message begins with `where`.
     """
     value = value.numpy() if _is_tensor(value) else value
     value = value.as_py() if hasattr(value, "as_py") else value  # Arrow's scalars
     value = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    if isinstance(value, bytes):
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{where} has the byte 0x{value[error.start]:02x} at {error.start}, which is not "
-                "UTF-8; decode the bytes first."
-            ) from None
-    if not isinstance(value, str):
-        remedy = (
-            "leave it out or replace it by a text"
-            if _is_missing(value)
-            else "convert it to a string"
-        )
-        raise ValueError(f"{where} is {_show(value)}, not a text; {remedy}.")
     try:
-        value.encode("utf-8")
+        value = value.decode("utf-8") if isinstance(value, bytes) else value
+        if isinstance(value, str):
+            value.encode("utf-8")
+            return str(value)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{where} has the byte 0x{value[error.start]:02x} at {error.start}, which is not "
+            "UTF-8; decode the bytes first."
+        ) from None
     except UnicodeEncodeError as error:
         raise ValueError(
             f"{where} has half of a surrogate pair at character {error.start}, which is no "
             "Unicode; read the text with its right encoding."
         ) from None
-    return str(value)
+    remedy = "convert it to a string"
+    if _is_missing(value):
+        remedy = "leave it out or replace it by a text"
+    raise ValueError(f"{where} is {_show(value)}, not a text; {remedy}.")
 
 
 def _is_tensor(value) -> bool:
@@ -263,6 +238,10 @@ def _is_missing(value) -> bool:
 
 def _show(value) -> str:
     return f"{_shorten(repr(value))} ({type(value).__name__})"
+
+
+def _list_names(names: Iterable) -> str:
+    return _shorten(", ".join(map(str, names)))
 
 
 def _shorten(text: str) -> str:

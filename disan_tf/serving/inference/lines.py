@@ -1,34 +1,31 @@
-"""Records of a file or of standard input, chunk by chunk, and the tokens of their sentences."""
+"""Files of lines: records and their tokens from an input, chunk by chunk, and a new output."""
 
+import contextlib
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Callable, Optional
-
-import tensorflow as tf
+from typing import BinaryIO, Callable, Optional
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import checked_gzip, open_bytes
-from disan_tf.common.progress import is_terminal
-from disan_tf.models.base import SENTENCE
-from disan_tf.serving.inference.records import (
-    DEFAULT,
-    Columns,
-    Recogniser,
-    make_parser,
+from disan_tf.common.files import (
+    check_open,
+    checked_gzip,
+    make_parent,
+    open_atomically,
+    open_bytes,
+    open_output,
 )
-from disan_tf.text import TracedTextToIds
+from disan_tf.common.progress import is_terminal, progress_bar
+from disan_tf.serving.inference.records import SINGLE, Columns, make_parser, recognise
 from disan_tf.text.text_files import TextLines, check_encoding, format_of, open_texts
 
 
 def read_chunks(
     path,
     input_format: Optional[str] = None,
-    fields: Sequence[str] = SENTENCE,
-    check: Callable[[dict, str], None] = lambda record, where: None,
-    columns: Columns = DEFAULT,
+    columns: Columns = SINGLE,
     encoding: str = "utf-8",
+    check: Callable[[dict, str], None] = lambda record, where: None,
     end: Callable[[Sequence[str]], None] = lambda names: None,
 ) -> Iterator[list[dict]]:
     """Yields the records of all lines, in order, in chunks.
@@ -40,10 +37,9 @@ def read_chunks(
       path: a file, or "-" for standard input, see `TextLines`. An empty line is a line.
       input_format: one of `disan_tf.text.text_files.FORMATS`; None = by the name's ending, else
         "text"; on standard input by the first line.
-      fields: the model's sentences, which a record must have.
-      check: a function called with each record, and its file and line.
-      columns: the names under which a record holds the sentences.
+      columns: the names under which a record holds the model's sentences.
       encoding: the encoding of an input without a byte order mark.
+      check: a function called with each record, and its file and line.
       end: a function called at the end of the input with the columns of its table, or else the
         names of its texts.
 
@@ -58,20 +54,19 @@ def read_chunks(
         check_encoding(encoding)
     except ValueError as error:
         raise UserError(f"--input_{error}") from None
-    if input_format is not None:
-        parse = make_parser(input_format, fields, columns)
-    else:
-        announce = partial(_announce_other if is_stream else _announce_text, name)
-        parse = Recogniser(fields, columns, announce, follows=is_stream)
-        input_format = None if is_stream else "text"
+    parse, is_known = make_parser(input_format or "text", columns), input_format is not None
+    input_format = input_format or (None if is_stream else "text")
     with open_texts(path) as file:
         lines = TextLines(file.read1, name, input_format, encoding, "--input_encoding")
         for chunk in lines.chunks():
             records = []
             for line in chunk:
                 number += 1
-                where = lines.place(number)
-                record = parse(lines.decode(line, number), where)
+                line, where = lines.decode(line, number), lines.place(number)
+                if number == 1 and not is_known and (form := recognise(line, columns)):
+                    _announce(name, is_stream, line, *form)
+                    parse = make_parser(form[1], columns) if is_stream else parse
+                record = parse(line, where)
                 if record is not None:
                     check(record, where)
                     records.append(record)
@@ -84,20 +79,23 @@ def read_chunks(
     end(parse.names)
 
 
-def _announce_other(name, line: str, kind: str, _) -> None:
-    print(
-        f"{name}: line 1 ({line[:80]!r}) is read as {kind}; with --input_format=text it is a "
-        "sentence.",
-        file=sys.stderr,
-    )
+def _announce(name, is_followed: bool, line: str, kind: str, input_format: str) -> None:
+    """Says on standard error how a first line is read, and with which flag it is read otherwise."""
+    place = f"{name}: line 1 ({line[:80]!r}) is read as"
+    if is_followed:
+        text = f"{place} {kind}; with --input_format=text it is a sentence."
+    else:
+        text = f"warning: {place} a sentence; with --input_format={input_format} it is {kind}."
+    print(text, file=sys.stderr)
 
 
-def _announce_text(name, line: str, kind: str, input_format: str) -> None:
-    print(
-        f"warning: {name}: line 1 ({line[:80]!r}) is read as a sentence; with "
-        f"--input_format={input_format} it is {kind}.",
-        file=sys.stderr,
+def lines_bar(title: str, input_path, input_format: Optional[str], output_path=None):
+    """Returns a bar over the input's lines, unless the terminal is the input or the output."""
+    streams = [(input_path, sys.stdin), (output_path, sys.stdout)]
+    is_shown = is_terminal() and not any(
+        path == "-" and stream.isatty() for path, stream in streams
     )
+    return progress_bar(title, "lines", count_lines(input_path, input_format), is_shown)
 
 
 def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
@@ -115,37 +113,34 @@ def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
     return max(lines + (last != b"\n") - has_header, 0)
 
 
-def tokenise(
-    records: list[dict],
-    text_to_ids: TracedTextToIds,
-    fields: Sequence[str] = SENTENCE,
-    columns: Columns = DEFAULT,
-) -> list[tuple[list[str], ...]]:
-    """Returns the tokens of each record's sentences, in the order of `fields`.
+@contextlib.contextmanager
+def open_new(path) -> Iterator[BinaryIO]:
+    """Opens a new file, which gets its name if the block ends without an error.
 
-    A sentence without tokens gets one empty token, which is unknown.
+    "-" is standard output; pipes and devices are written to directly.
+
+    Raises:
+      UserError: there is such a file, also at the end, or the path cannot be written.
     """
-    return list(zip(*(_tokenise_field(records, text_to_ids, field, columns) for field in fields)))
+    if path == "-":
+        check_open(sys.stdout, "--output")
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with open_output(target, path) as file:
+            yield file
+        return
+    _check_absent(target, path)
+    make_parent(target)
+    with open_atomically(target) as file:
+        yield file
+        _check_absent(target, path)  # another run may have been faster
 
 
-def look_up(sentences: Sequence[tuple], text_to_ids: TracedTextToIds) -> Sequence[tf.Tensor]:
-    """Returns the model's inputs for `tokenise`'s sentences, see `text_to_ids.inputs`.
-
-    First come word ids, for each field <int32>[batch, length], zero-padded, then the other inputs
-    that the model was trained on.
-    """
-    return text_to_ids.inputs(*zip(*sentences))
-
-
-def is_blank(sentences: Sequence[Sequence[str]]) -> bool:
-    """Returns whether none of a record's sentences, see `tokenise`, has a token."""
-    return not any(map(any, sentences))
-
-
-def _tokenise_field(records, text_to_ids, field, columns):
-    lists = [columns.find_tokens(record, field) for record in records]
-    texts = [
-        columns.find_text(record, field) for record, tokens in zip(records, lists) if tokens is None
-    ]
-    tokenised = iter(text_to_ids.tokens(texts))
-    return [(next(tokenised) if tokens is None else tokens) or [""] for tokens in lists]
+def _check_absent(target: Path, path) -> None:
+    if target.is_dir():
+        raise UserError(f"{path} is a directory; name a file for the predictions.")
+    if target.exists():
+        raise UserError(f"{path} exists already; name another file or delete it.")

@@ -2,10 +2,10 @@
 
 import contextlib
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 import numpy as np
 import tensorflow as tf
@@ -16,24 +16,14 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.custom import register_encoder
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_files, read_info
-from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
+from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.attention import Attention
+from disan_tf.serving.inference.batches import BATCH_SIZE, compute, look_up, tokenise
 from disan_tf.serving.inference.encode import encode_all, make_encoding_step, vector_size
-from disan_tf.serving.inference.inputs import (
-    check_batch_size,
-    is_single,
-    read_input,
-    read_inputs,
-)
-from disan_tf.serving.inference.lines import look_up, tokenise
-from disan_tf.serving.inference.predict import (
-    BATCH_SIZE,
-    check_top_k,
-    describe_all,
-    make_prediction_step,
-    predict_all,
-)
-from disan_tf.serving.inference.records import Columns, columns_of, text_name
+from disan_tf.serving.inference.inputs import check_batch_size, is_single, read_input, read_inputs
+from disan_tf.serving.inference.predict import check_top_k, describe_all, make_prediction_step
+from disan_tf.serving.inference.records import columns_of, text_name
+from disan_tf.serving.inference.text_limits import LengthLimit
 from disan_tf.serving.release.released import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
@@ -43,16 +33,13 @@ Sentences = Iterable  # whatever `read_inputs` reads
 def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "LoadedModel":
     """Loads a trained model, which classifies, compares and encodes sentences of raw text.
 
-    `python run.py --mode=models` lists the released models. Loading imports no module: a model with
-    an encoder of another package needs that class, unless its module is imported already.
+    Loading imports no module: a model with an encoder of another package needs that class, unless
+    its module is imported already.
 
     Args:
-      checkpoint: the name of a released model, a work directory, or a folder with a `model.json`;
-        `./name` is a folder that is named like a released model.
+      checkpoint: the name of a released model (`disan_tf.presets` lists them), a work directory, or
+        a folder with a `model.json`; `./name` is a folder that is named like a released model.
       encoder: the class of the model's encoder, if another package defines it.
-
-    Returns:
-      The model, whose methods are `predict`, `predict_proba`, `encode`, `similarity` and `attend`.
 
     Example:
       >>> model = disan_tf.load("disan_trec")
@@ -86,13 +73,11 @@ def load_reader(
 class LoadedModel:
     """A trained model, for sentences of raw text; see `load`.
 
-    Results come in the order of the input, whatever the batches; every function is compiled once.
-
-    A list of sentences may be any iterable of texts, a pandas Series, a string tensor, a DataFrame
-    or another table with a column for each of `fields`, or a list of records {field: text}. For
-    models of two sentences it holds pairs (first, second) or records.
-    `disan_tf.serving.inference.inputs` reads them all. A blank text, which has no word, gets no
-    label; its vector is zero.
+    Results come in the order of the input, whatever the batches. A list of sentences may be any
+    iterable of texts, a pandas Series, a string tensor, a DataFrame or another table with a column
+    for each of `fields`, or a list of records {field: text}; for models of two sentences it holds
+    pairs (first, second) or records. A blank text, which has no word, gets no label; its vector is
+    zero. ValueError names the position and type of an item that is no text, or no pair.
 
     Threads may share a model, and pickle copies it. All functions raise UserError in a fork of the
     process that loaded it.
@@ -105,8 +90,6 @@ class LoadedModel:
       >>> model = disan_tf.load("disan_sst5")
       >>> model.encode(["A warm, funny film.", "Dull."]).shape
       (2, 600)
-      >>> model.predict(["A warm, funny film."])[0]["label"]
-      'very positive'
     """
 
     def __init__(self, bundle: Bundle):
@@ -154,7 +137,7 @@ class LoadedModel:
 
     def preprocess(self, sentences: Sentences) -> dict[str, tf.Tensor]:
         """Returns the inputs of `keras_model` for sentences or pairs; see `predict`."""
-        tokens = self._tokenise(self._records(sentences))
+        tokens = self._read(sentences, self._bundle.model.fields)
         return dict(zip(self._bundle.model.reads, look_up(tokens, self._text_to_ids)))
 
     def encode(
@@ -172,8 +155,7 @@ class LoadedModel:
         Args:
           sentences: raw text, or one string; pair models encode single sentences too.
           batch_size: the most sentences in a batch.
-          normalize, normalize_embeddings: whether vectors get the length 1; vectors of zeros stay
-            as they are.
+          normalize, normalize_embeddings: whether vectors get the length 1, if they are not zero.
           show_progress_bar: whether a bar on standard error counts the sentences.
           convert_to_numpy: whether the result is an array; else it is a tensor.
 
@@ -182,37 +164,24 @@ class LoadedModel:
 
         Raises:
           UserError: the encoder reads only pairs (DRCN).
-          ValueError: an item is no text; the message has its position and its type.
         """
-        normalize = normalize or normalize_embeddings
-        if not convert_to_numpy:
-            return tf.constant(self.encode(sentences, batch_size, normalize=normalize))
-        if is_single(sentences):
-            return self.encode([sentences], batch_size, normalize=normalize)[0]
         size, step = check_batch_size(batch_size), self._encoding_step
-        tokens = self._tokenise(self._records(sentences, SENTENCE), SENTENCE)
-        if not tokens:
-            return np.zeros([0, vector_size(self._bundle)], np.float32)
-        with _bar(len(tokens), show_progress_bar) as bar:
-            vectors = encode_all(step, tokens, self._text_to_ids, size, bar)
-        return _normalised(vectors) if normalize else vectors
+        tokens = self._read([sentences] if is_single(sentences) else sentences, SENTENCE)
+        if tokens:
+            with _bar(len(tokens), show_progress_bar) as advance:
+                vectors = encode_all(step, tokens, self._text_to_ids, size, advance)
+        else:
+            vectors = np.zeros([0, vector_size(self._bundle)], np.float32)
+        vectors = _normalised(vectors) if normalize or normalize_embeddings else vectors
+        vectors = vectors[0] if is_single(sentences) else vectors
+        return vectors if convert_to_numpy else tf.constant(vectors)
 
     def similarity(self, first: Sentences, second: Sentences) -> np.ndarray:
         """Computes the cosines between two lists' sentence vectors, <float32>[first, second].
 
-        A blank text has cosines of 0.
-
-        Args:
-          first, second: sentences, or their vectors <float>[sentences, dim].
-
-        Raises:
-          UserError, ValueError: see `encode`.
+        The lists hold sentences, or are vectors <float>[sentences, dim]. A blank text gives 0.
         """
-        first, second = (
-            self._unit_vectors(name, given)
-            for name, given in (("first", first), ("second", second))
-        )
-        return first @ second.T
+        return self._unit_vectors("first", first) @ self._unit_vectors("second", second).T
 
     def _unit_vectors(self, name: str, given) -> np.ndarray:
         if is_single(given):
@@ -226,58 +195,49 @@ class LoadedModel:
     ) -> list[dict]:
         """Predicts labels or scores for sentences, or for pairs (first, second).
 
-        Args:
-          sentences: the texts.
-          batch_size: the most sentences in a batch.
-          top_k: the number of most probable classes in `probabilities`; None = all, in their order.
-
         Returns:
-          For each input `label`, or `score` for relatedness, and `probabilities` by class. For a
-          blank input they are None, and `blank` is True. Where the model knows no word of a text,
-          `no_known_word` is True.
-
-        Raises:
-          ValueError: an item is no text, or no pair where the model reads pairs; the message has
-            its position and its type.
+          For each input `label`, or `score` for relatedness, and `probabilities` of all classes, or
+          of the `top_k` most probable. For a blank input they are None, and `blank` is True. Where
+          the model knows no word of a text, `no_known_word` is True.
         """
-        size, tokens = check_batch_size(batch_size), self._tokenise(self._records(sentences))
-        if not tokens:
-            return []
-        rows = predict_all(self._prediction_step, tokens, self._text_to_ids, size)
-        return describe_all(tokens, rows, self._bundle, top_k=check_top_k(top_k))
+        tokens, outputs = self._predict(sentences, batch_size)
+        return describe_all(tokens, outputs, self._bundle, top_k=check_top_k(top_k))
 
     def predict_proba(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> np.ndarray:
         """Computes the probabilities of `classes`, <float32>[sentences, classes], for scikit-learn.
 
         A blank input is read as one unknown word, for its probabilities must be numbers.
-
-        Raises:
-          ValueError: see `predict`.
         """
-        size, tokens = check_batch_size(batch_size), self._tokenise(self._records(sentences))
-        rows = predict_all(self._prediction_step, tokens, self._text_to_ids, size) if tokens else []
-        return np.array([row[0] for row in rows], np.float32).reshape([-1, len(self.classes)])
+        _, (probabilities, *_) = self._predict(sentences, batch_size)
+        return probabilities
+
+    def _predict(self, sentences: Sentences, batch_size: int) -> tuple[list, list[np.ndarray]]:
+        """Returns the tokens of sentences and the outputs of `make_prediction_step`."""
+        size, tokens = (
+            check_batch_size(batch_size),
+            self._read(sentences, self._bundle.model.fields),
+        )
+        if not tokens:
+            return [], [np.zeros([0, len(self.classes)], np.float32)]
+        return tokens, compute(self._prediction_step, tokens, self._text_to_ids, size)
 
     def attend(self, sentence: Union[str, Sequence[str], Mapping[str, str]]) -> Attention:
         """Computes the attention tensors for a sentence, or for a pair.
 
-        Returns:
-          A mapping with "tokens" (for pairs "<field>_tokens"), and the tensors of
-          `disan_tf.serving.inference.attend`, <float32>[head, dependent, feature] and
-          [token, feature]. It has methods `table` and `plot`, and notebooks display it.
+        They are the tensors of `disan_tf.serving.inference.attend`.
 
         Raises:
           UserError: the attention tensors of so long a text do not fit into the memory.
-          ValueError: see `predict`.
         """
-        fields = self._bundle.model.fields
-        (tokens,) = self._tokenise([read_input(sentence, fields, self._columns(fields))])
+        check_fork()
+        columns = columns_of(self._bundle.config, self._bundle.model.fields)
+        (tokens,) = tokenise([read_input(sentence, columns)], self._text_to_ids, columns)
         if max(map(len, tokens)) > _SHORT:
             LengthLimit(self._attention_step).check(tokens, "attend")
         tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
         arrays = {name: tensor.numpy()[0] for name, tensor in tensors.items()}
         crossed = not isinstance(self.encoder, SentenceEncoder)
-        return Attention(fields, tokens, arrays, crossed)
+        return Attention(columns.fields, tokens, arrays, crossed)
 
     def __reduce__(self):
         """Pickles the model's files, which are checked again when they are loaded."""
@@ -296,19 +256,12 @@ class LoadedModel:
     def _attention_step(self):
         return make_attention_step(self._bundle.model)
 
-    def _columns(self, fields) -> Columns:
-        return columns_of(self._bundle.config, fields)
-
-    def _records(self, sentences, fields=None) -> list[dict]:
-        fields = fields or self._bundle.model.fields
-        return read_inputs(sentences, fields, self._columns(fields))
-
-    def _tokenise(self, records, fields=None) -> list[tuple]:
+    def _read(self, sentences: Sentences, fields: Sequence[str]) -> list[tuple]:
+        """Returns the tokens of sentences, see `tokenise`."""
         check_fork()
-        fields = fields or self._bundle.model.fields
-        if not records:
-            return []
-        return tokenise(records, self._text_to_ids, fields, self._columns(fields))
+        columns = columns_of(self._bundle.config, fields)
+        records = read_inputs(sentences, columns)
+        return tokenise(records, self._text_to_ids, columns) if records else []
 
 
 def _restore(files: dict[str, bytes], directory: str, encoder: type) -> LoadedModel:
@@ -321,16 +274,19 @@ def _restore(files: dict[str, bytes], directory: str, encoder: type) -> LoadedMo
     return model
 
 
-def _bar(total: int, is_enabled: bool):
-    """Returns a context with a bar over sentences, or with None.
+@contextlib.contextmanager
+def _bar(total: int, is_enabled: bool) -> Iterator[Callable[[int], object]]:
+    """Yields a function that advances a bar over sentences, if it is enabled.
 
     The import warns in notebooks without ipywidgets.
     """
     if not is_enabled:
-        return contextlib.nullcontext()
+        yield lambda count: None
+        return
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, unit="sentence")
+    with tqdm(total=total, unit="sentence") as bar:
+        yield bar.update
 
 
 def _normalised(vectors: np.ndarray) -> np.ndarray:

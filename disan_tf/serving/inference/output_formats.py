@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Optional, Union
+from typing import Optional
 
 from disan_tf.common.errors import UserError
 
@@ -45,7 +45,7 @@ class JsonLines:
     renamed = 0
 
     def check(self, record: dict, where: str) -> None:
-        """Accepts any record."""
+        """Raises UserError for a record that the format cannot hold."""
 
     def line(self, record: dict, prediction: dict) -> bytes:
         """Returns the line of a record and its prediction."""
@@ -66,26 +66,24 @@ class JsonLines:
 class CsvLines(JsonLines):
     """Formats a record with its prediction as a row of a table; the first record sets the columns.
 
-    Without a record, the input's names do, and the table is a header.
-
     `predicted_label` or `predicted_score`, a `probability_<class>` for each class, and
     `no_known_word` follow the record's columns, with another `predicted_` before a name that these
     have. They are empty for a blank line; the last is `true` or empty.
 
     Args:
       blank: the prediction for a blank line, see `blank_prediction`.
-      top_k: None, or the number of classes with the columns `class_<rank>` and
-        `probability_<rank>`, in place of those above.
       escape_formulas: whether texts that a spreadsheet would take for formulas get a quote before
         them, and every cell is quoted, as OWASP advises against CSV injection.
+      top_k: None, or the number of classes with the columns `class_<rank>` and
+        `probability_<rank>`, in place of those above.
     """
 
     def __init__(self, blank: dict, escape_formulas: bool = False, top_k: Optional[int] = None):
         self._columns: Optional[dict[str, None]] = None
         self._blank, self._escapes, self._top_k = blank, escape_formulas, top_k
+        self._has_header = False
 
     def check(self, record: dict, where: str) -> None:
-        """Raises UserError if a record has a field that the first record lacks."""
         if self._columns is None:
             self._columns = dict.fromkeys(record)
         for name in record:
@@ -122,8 +120,6 @@ class CsvLines(JsonLines):
             return f"'{value}" if self._escapes and value.startswith(_FORMULA) else value
         return "" if value is None else json.dumps(value, ensure_ascii=False)
 
-    _has_header = False
-
 
 def blank_prediction(bundle, top_k: Optional[int] = None) -> dict:
     """Returns the prediction of a `Bundle` for a line without a word."""
@@ -135,26 +131,21 @@ def blank_prediction(bundle, top_k: Optional[int] = None) -> dict:
 
 
 def flatten(prediction: dict, top_k: Optional[int] = None) -> dict:
-    """Returns the columns of a prediction, see `disan_tf.serving.inference.predict.describe`."""
-    named = {
+    """Returns the columns of a prediction, see `CsvLines`."""
+    probabilities = prediction["probabilities"]
+    columns = {
         f"predicted_{name}": prediction[name] for name in ("label", "score") if name in prediction
     }
-    columns = {f"probability_{name}": value for name, value in prediction["probabilities"].items()}
     if top_k:
-        ranked = itertools.zip_longest(range(1, top_k + 1), prediction["probabilities"].items())
-        columns = {
-            f"{title}_{rank}": value
-            for rank, pair in ranked
-            for title, value in zip(("class", "probability"), pair or (None, None))
-        }
-    return {**named, **columns, NO_KNOWN_WORD: prediction.get(NO_KNOWN_WORD)}
+        for rank, pair in itertools.zip_longest(range(1, top_k + 1), probabilities.items()):
+            columns[f"class_{rank}"], columns[f"probability_{rank}"] = pair or (None, None)
+    else:
+        columns.update({f"probability_{name}": value for name, value in probabilities.items()})
+    return {**columns, NO_KNOWN_WORD: prediction.get(NO_KNOWN_WORD)}
 
 
 class Submission(JsonLines):
-    """A table with the name and the label of each row.
-
-    Args:
-      input_path, output_path: see `disan_tf.serving.inference.predict.predict`.
+    """A table with the name and the label of each row, for a leaderboard.
 
     Subclasses define the `columns` (the first is a field of the records too), the `separator`, and
     the official `sizes` in rows, by the name of the input or the output.
@@ -176,15 +167,11 @@ class Submission(JsonLines):
         value = record.get(key)
         if type(value) not in (str, int) or not re.fullmatch(r'[^\s,"]+', str(value)):
             raise UserError(f'{where}: there is no "{key}" that names the row; {RESTORE}.')
-        if str(value) in self._seen:
-            raise UserError(
-                f"{where}: duplicate {key} {value}, first seen in {self._seen[str(value)]}; "
-                f"{RESTORE}."
-            )
-        self._seen[str(value)] = where
+        first = self._seen.setdefault(str(value), where)
+        if first != where:
+            raise UserError(f"{where}: duplicate {key} {value}, first seen in {first}; {RESTORE}.")
 
     def line(self, record: dict, prediction: dict) -> bytes:
-        """Returns the line of a record and its prediction."""
         return f"{record[self.columns[0]]}{self.separator}{prediction['label']}\n".encode()
 
     def finish(self, rows: int, lines: int) -> None:
@@ -228,17 +215,18 @@ def make_output_format(
     output_path,
     escape_formulas: bool = False,
     top_k: Optional[int] = None,
-) -> Union[JsonLines, Submission]:
+) -> JsonLines:
     """Makes the output format of a `Bundle`'s predictions.
 
     Args:
       name: "jsonl", "csv" or a key of `SUBMISSIONS`.
       bundle, input_path, output_path: see `disan_tf.serving.inference.predict.predict`.
-      escape_formulas, top_k: see `CsvLines`.
+      escape_formulas: see `CsvLines`.
+      top_k: the number of most probable classes to write; None = all, in their order.
 
     Raises:
-      UserError: there is no such format, it has no formulas, or the model has other classes, or a
-        submission would go to standard output, where its rows could not be counted first.
+      UserError: there is no such format, or it does not fit the options, the model's classes, or
+        standard output, where the rows of a submission could not be counted first.
     """
     if name == "csv":
         count = top_k and min(top_k, len(bundle.classes))

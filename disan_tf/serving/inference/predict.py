@@ -1,21 +1,23 @@
 """Predictions for sentences and for pairs, as JSON lines, as CSV or for a leaderboard."""
 
-import contextlib
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import BinaryIO, Callable, NamedTuple, Optional
+from collections.abc import Sequence
+from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import check_open, make_parent, open_atomically, open_output
-from disan_tf.common.progress import is_terminal, progress_bar
-from disan_tf.input_pipeline import evaluation_batches
+from disan_tf.models.base import prefix_of
 from disan_tf.runs.bundle import Bundle
-from disan_tf.serving.inference.explain import Explanation
-from disan_tf.serving.inference.lines import count_lines, is_blank, look_up, read_chunks, tokenise
+from disan_tf.serving.inference.batches import (
+    BATCH_SIZE,
+    Sentences,
+    batches_of_inputs,
+    compute,
+    is_blank,
+    tokenise,
+)
+from disan_tf.serving.inference.lines import lines_bar, open_new, read_chunks
 from disan_tf.serving.inference.output_formats import (
     NO_KNOWN_WORD,
     blank_prediction,
@@ -24,8 +26,9 @@ from disan_tf.serving.inference.output_formats import (
 from disan_tf.serving.inference.records import columns_of
 from disan_tf.text.text_files import format_of
 
-BATCH_SIZE = 128  # of short sentences, 1.03 to 1.13 times as fast as 64
-MAX_POSITIONS = 1 << 14  # tokens and padding of a batch: fewer lines if they are long
+EXPLAINING_WORDS = 5  # named per sentence by `Explanation`
+MAX_PAIRS = 1 << 18  # token pairs of a batch that is explained, whose attention is dense
+SOURCE2TOKEN = "source2token"
 
 
 class Counts(NamedTuple):
@@ -33,8 +36,7 @@ class Counts(NamedTuple):
 
     Attributes:
       rows: all rows of the input.
-      gold: rows with a `gold_label`, whatever it is.
-      unlabeled: rows whose `gold_label` is no class of the model, such as "-".
+      gold, unlabeled: rows with a `gold_label`, and those whose `gold_label` is no class.
       blank: rows without a word, which are marked and get no label.
       renamed: rows that have a field of the prediction's name, see `add_prediction`.
     """
@@ -70,29 +72,23 @@ def predict(
         {"text": "qwertyuiop", "label": "positive", "probabilities": {...}, "no_known_word": true}
         {"text": "", "label": null, "probabilities": {"negative": null, ...}, "blank": true}
 
-    Memory is bounded by the chunks of `read_chunks`. The input's fields are carried over, gold
-    labels among them; where a record has a field `label`, the prediction's is `predicted_label`.
+    No field of the input is replaced, see `add_prediction`.
 
     Args:
       bundle: the model.
-      input_path: a file, or "-" for standard input.
+      input_path, input_format, encoding: see `read_chunks`.
       output_path: a file that does not exist, and appears when it is complete; or "-" for standard
         output, which gets the predictions chunk by chunk.
-      input_format: see `read_chunks`.
-      output_format: "jsonl", "csv", or a key of
-        `disan_tf.serving.inference.output_formats.SUBMISSIONS`; None = "csv" if the output's name
-        ends with .csv, else "jsonl".
+      output_format: see `make_output_format`; None = "csv" if the output's name ends with .csv,
+        else "jsonl".
       batch_size: the most lines in a batch.
       explain: whether a line names the tokens that weigh most, see `Explanation`.
       text_column: the columns of the texts; none = see `columns_of`.
-      encoding: see `read_chunks`.
-      escape_formulas: see `disan_tf.serving.inference.output_formats.CsvLines`.
-      top_k: the number of most probable classes to write; None = all, in their order.
+      escape_formulas, top_k: see `make_output_format`.
 
     Raises:
-      UserError: see `read_chunks`, `disan_tf.serving.inference.output_formats` and `Explanation`;
-        or the output exists or cannot be written.
-      OSError: a write failed; the error names the output.
+      UserError: see `read_chunks`, `make_output_format` and `Explanation`; or the output exists or
+        cannot be written.
     """
     output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
     explanation = _explanation(bundle, output_format) if explain else None
@@ -100,18 +96,17 @@ def predict(
         output_format, bundle, input_path, output_path, escape_formulas, check_top_k(top_k)
     )
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
-    fields, counts, lines = bundle.model.fields, Counts(0, 0, 0), 0
-    columns = columns_of(bundle.config, fields, text_column)
-    bar, names = _bar(input_path, input_format, output_path), []
-    with _output(output_path) as file, bar:
+    columns = columns_of(bundle.config, bundle.model.fields, text_column)
+    bar, names = lines_bar("predict", input_path, input_format, output_path), []
+    counts, lines = Counts(0, 0, 0), 0
+    with open_new(output_path) as file, bar:
         file.write(form.header)
-        chunks = read_chunks(
-            input_path, input_format, fields, form.check, columns, encoding, names.extend
-        )
-        for records in chunks:
-            sentences = tokenise(records, text_to_ids, fields, columns)
-            rows = predict_all(step, sentences, text_to_ids, batch_size, bar.update)
-            predictions = describe_all(sentences, rows, bundle, form.marks_blank, top_k)
+        for records in read_chunks(
+            input_path, input_format, columns, encoding, form.check, names.extend
+        ):
+            sentences = tokenise(records, text_to_ids, columns)
+            outputs = compute(step, sentences, text_to_ids, batch_size, bar.update)
+            predictions = describe_all(sentences, outputs, bundle, form.marks_blank, top_k)
             if explanation:
                 for prediction, added in zip(predictions, explanation(sentences, text_to_ids)):
                     prediction.update({} if "blank" in prediction else added)
@@ -124,24 +119,6 @@ def predict(
         file.write(form.footer(names))
         file.flush()
     return counts._replace(renamed=form.renamed)
-
-
-def _bar(input_path, input_format, output_path):
-    """Returns a bar over the input's lines, unless the terminal is the input or the output."""
-    streams = [(input_path, sys.stdin), (output_path, sys.stdout)]
-    is_enabled = is_terminal() and not any(
-        path == "-" and stream.isatty() for path, stream in streams
-    )
-    return progress_bar("predict", "lines", count_lines(input_path, input_format), is_enabled)
-
-
-def _explanation(bundle, output_format) -> Explanation:
-    if output_format != "jsonl":
-        raise UserError(
-            f"--explain adds to JSON lines; leave --output_format={output_format} out, and name an "
-            "--output that ends with .jsonl."
-        )
-    return Explanation(bundle)
 
 
 def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, ...]]:
@@ -166,18 +143,33 @@ def check_top_k(top_k: Optional[int]) -> Optional[int]:
     return top_k
 
 
-def describe(
-    probabilities: np.ndarray,
-    prediction: np.generic,
-    lacks_words: np.generic,
+def describe_all(
+    sentences: Sentences,
+    outputs: Sequence[np.ndarray],
     bundle: Bundle,
+    marks_blank: bool = True,
     top_k: Optional[int] = None,
-) -> dict:
-    """Describes a prediction by its `label` or `score`, and its `probabilities`.
+) -> list[dict]:
+    """Describes predictions by `label` or `score`, and `probabilities`.
 
     Where a text has no word that the model knows, `no_known_word` is True. With `top_k` there are
-    so many classes, the most probable first.
+    so many probabilities, the largest first.
+
+    Args:
+      sentences: see `tokenise`.
+      outputs: the outputs of `make_prediction_step` for the sentences.
+      bundle: the model.
+      marks_blank: whether records without a word get `blank_prediction`.
+      top_k: a number of classes; None = all, in their order.
     """
+    blank = blank_prediction(bundle, top_k)
+    return [
+        dict(blank) if marks_blank and is_blank(texts) else _describe(*row, bundle, top_k)
+        for texts, *row in zip(sentences, *outputs)
+    ]
+
+
+def _describe(probabilities, prediction, lacks_words, bundle, top_k) -> dict:
     order = np.arange(len(probabilities))
     if top_k:
         order = np.argsort(-probabilities, kind="stable")[:top_k]
@@ -190,26 +182,7 @@ def describe(
     return {"label": bundle.classes[prediction], **named}
 
 
-def describe_all(
-    sentences: Sequence[tuple],
-    rows: Sequence[tuple],
-    bundle: Bundle,
-    marks_blank: bool = True,
-    top_k: Optional[int] = None,
-) -> list[dict]:
-    """Describes the predictions for `tokenise`'s sentences.
-
-    Records without a word are marked with "blank", and have neither label nor probabilities, if
-    `marks_blank`. `top_k`: see `describe`.
-    """
-    blank = blank_prediction(bundle, top_k)
-    return [
-        dict(blank) if marks_blank and is_blank(texts) else describe(*row, bundle, top_k)
-        for texts, row in zip(sentences, rows)
-    ]
-
-
-def _digits(number):
+def _digits(number) -> float:
     return float(f"{number:.7g}")  # float32 has no more
 
 
@@ -221,68 +194,67 @@ def _count(counts: Counts, records, predictions, classes) -> Counts:
     return Counts(*(old + new for old, new in zip(counts, added)))
 
 
-def predict_all(
-    step, sentences, text_to_ids, batch_size, advance: Callable[[int], object] = lambda count: None
-) -> list[tuple]:
-    """Returns the results of `make_prediction_step` for each record's sentences, in order.
+def _explanation(bundle: Bundle, output_format: str) -> "Explanation":
+    if output_format != "jsonl":
+        raise UserError(
+            f"--explain adds to JSON lines; leave --output_format={output_format} out, and name an "
+            "--output that ends with .jsonl."
+        )
+    return Explanation(bundle)
 
-    `advance` is called with the number of records in each finished batch.
+
+class Explanation:
+    """Names the tokens with the largest source2token weights (means over the features).
+
+    A call returns {"explanation": [{"token", "position", "weight"}, ...]} for each record, the
+    largest weight first; positions count from 0. For pairs the names are "<field>_explanation".
+
+    Raises:
+      UserError: the encoder has no source2token attention.
     """
-    rows = [None] * len(sentences)
-    for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
-        for index, *row in zip(batch, *(tensor.numpy() for tensor in step(*inputs))):
-            rows[index] = row
-        advance(len(batch))
-    return rows
+
+    def __init__(self, bundle: Bundle):
+        self._model = model = bundle.model
+        specs = model.input_specs()
+        self._weigh = tf.function(self._weights, input_signature=specs, autograph=False)
+        outputs = self._weigh.get_concrete_function().structured_outputs
+        if len(outputs) != len(model.fields):
+            raise UserError(
+                f"--explain needs source2token attention, which {bundle.config.encoder.name} in "
+                f"{bundle.directory} lacks; --mode=attend writes what there is."
+            )
+
+    def __call__(self, sentences: Sentences, text_to_ids) -> list[dict]:
+        explained = [{} for _ in sentences]
+        for batch, inputs in batches_of_inputs(
+            sentences, text_to_ids, BATCH_SIZE, fits=_has_few_pairs
+        ):
+            weights = self._weigh(*inputs)
+            for number, field in enumerate(self._model.fields):
+                for index, row in zip(batch, weights[field].numpy()):
+                    words = heaviest(sentences[index][number], row)
+                    explained[index][f"{prefix_of(field)}explanation"] = words
+        return explained
+
+    def _weights(self, *inputs) -> dict[str, tf.Tensor]:
+        """Returns the weights <float32>[batch, length] of the fields that have some."""
+        attended = self._model.attend(*inputs)
+        names = {field: f"{prefix_of(field)}{SOURCE2TOKEN}" for field in self._model.fields}
+        return {
+            field: tf.reduce_mean(attended[name], axis=-1)
+            for field, name in names.items()
+            if name in attended
+        }
 
 
-def batches_of_inputs(
-    sentences: Sequence[tuple], text_to_ids, batch_size: int
-) -> Iterator[tuple[np.ndarray, Sequence[tf.Tensor]]]:
-    """Yields batches of `tokenise`'s sentences: their indices and the model's inputs."""
-    lengths = np.array([[len(tokens) for tokens in record] for record in sentences])
-    for batch in batches_of_similar_length(lengths, batch_size):
-        yield batch, look_up([sentences[index] for index in batch], text_to_ids)
+def _has_few_pairs(lengths: np.ndarray) -> bool:
+    return len(lengths) * lengths.max() ** 2 <= MAX_PAIRS
 
 
-def batches_of_similar_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
-    """Yields indices of records with similar lengths <int>[records, fields]."""
-    for batch in evaluation_batches(lengths, batch_size):
-        yield from _divide(batch[batch >= 0], lengths)
-
-
-def _divide(batch, lengths):
-    """Halves a batch of more than one record until it has at most `MAX_POSITIONS`."""
-    middle = len(batch) // 2
-    if middle and len(batch) * lengths[batch].max(axis=0).sum() > MAX_POSITIONS:
-        yield from _divide(batch[:middle], lengths)
-        yield from _divide(batch[middle:], lengths)
-    else:
-        yield batch
-
-
-@contextlib.contextmanager
-def _output(path) -> Iterator[BinaryIO]:
-    """Opens a file that gets its name if the block ends without an error, or standard output."""
-    if path == "-":
-        check_open(sys.stdout, "--output")
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        return
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device
-        with open_output(target, path) as file:
-            yield file
-        return
-    _check_absent(target, path)
-    make_parent(target)
-    with open_atomically(target) as file:
-        yield file
-        _check_absent(target, path)  # another run may have been faster
-
-
-def _check_absent(target: Path, path):
-    if target.is_dir():
-        raise UserError(f"{path} is a directory; name a file for the predictions.")
-    if target.exists():
-        raise UserError(f"{path} exists already; name another file or delete it.")
+def heaviest(tokens: Sequence[str], weights: np.ndarray) -> list[dict]:
+    """Returns the tokens with the largest weights <float>[length]; earlier ones win ties."""
+    order = np.argsort(-weights[: len(tokens)], kind="stable")[:EXPLAINING_WORDS]
+    return [
+        {"token": tokens[index], "position": int(index), "weight": float(f"{weights[index]:.4g}")}
+        for index in order
+    ]

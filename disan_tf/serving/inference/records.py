@@ -16,7 +16,7 @@ from typing import Callable, NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, join_choices, nearest
-from disan_tf.models.base import prefix_of
+from disan_tf.models.base import SENTENCE, prefix_of
 from disan_tf.text.json_texts import parse_json
 from disan_tf.text.tables import Rows, shorten
 from disan_tf.text.text_files import FORMATS
@@ -31,15 +31,20 @@ _TEXTS = {  # field -> names of its text: ours, then the one in the corpora's fi
 
 
 class Columns(NamedTuple):
-    """The names under which records hold their sentences.
+    """The sentences to read, and the names under which records hold them.
 
     Attributes:
       texts: field -> names of its text; the first that a record has counts.
       are_chosen: whether the user named the columns; then lists of tokens are not read.
     """
 
-    texts: Mapping[str, Sequence[str]] = _TEXTS
+    texts: Mapping[str, Sequence[str]]
     are_chosen: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The sentences to read."""
+        return tuple(self.texts)
 
     def find_tokens(self, record: dict, field: str) -> Optional[list]:
         """Returns a field's list of tokens, or None."""
@@ -53,36 +58,44 @@ class Columns(NamedTuple):
         """Returns all names under which a record may hold a field."""
         return [*self.texts[field], *([] if self.are_chosen else [tokens_name(field)])]
 
+    def find_missing(self, names: Collection[str]) -> Optional[list[str]]:
+        """Returns the names of the first field that none of `names` holds, or None."""
+        known = map(self.names, self.texts)
+        return next((field for field in known if not set(field) & set(names)), None)
 
-DEFAULT = Columns()
+
+def usual_columns(fields: Sequence[str]) -> Columns:
+    """Returns our names, and the names in the corpora's files, for these sentences."""
+    return Columns({field: _TEXTS[field] for field in fields})
+
+
+SINGLE = usual_columns(SENTENCE)
 
 
 def columns_of(config, fields: Sequence[str], chosen: Sequence[str] = ()) -> Columns:
     """Returns the columns of a model's input: the chosen ones, or those that it was trained on.
 
-    Without the trained columns, a record may have our usual names.
-
-    Args:
-      config: the model's config.
-      fields: the sentences that are read.
-      chosen: the user's names, in the order of the fields; none = the model's.
+    Without the trained columns, a record may have our usual names. The chosen names have the order
+    of the fields.
 
     Raises:
       UserError: there are more or fewer chosen names than fields.
     """
     if chosen and len(chosen) != len(fields):
-        wanted = "two columns with a comma between them" if len(fields) > 1 else "one column"
-        texts = "two texts" if len(fields) > 1 else "one text"
+        wanted, texts = "one column", "one text"
+        if len(fields) > 1:
+            wanted, texts = "two columns with a comma between them", "two texts"
         raise UserError(
             f"--text_column={','.join(chosen)} must name {wanted}: the model reads {texts}."
         )
     if chosen:
         return Columns({field: (name,) for field, name in zip(fields, chosen)}, are_chosen=True)
-    data = config.get("data", {})
-    trained = [data.get("text"), data.get("second_text")] if data.get("corpus") == "table" else []
-    trained_names = {field: (name,) for field, name in zip(fields, trained) if name}
-    texts = {field: (*trained_names.get(field, ()), *_TEXTS[field]) for field in fields}
-    return Columns({field: tuple(dict.fromkeys(names)) for field, names in texts.items()})
+    data, texts = config.get("data", {}), dict(usual_columns(fields).texts)
+    if data.get("corpus") == "table":
+        for field, name in zip(fields, (data.get("text"), data.get("second_text"))):
+            if name:
+                texts[field] = tuple(dict.fromkeys((name, *texts[field])))
+    return Columns(texts)
 
 
 def text_name(field: str) -> str:
@@ -98,35 +111,25 @@ def tokens_name(field: str) -> str:
 class SentenceLines:
     """Parses a sentence a line; for models of two, both with a tab between them.
 
-    Args:
-      fields: the model's sentences.
-      columns: the names under which a record holds them.
+    A call takes a line without its end, and its file and line for errors. It returns the line's
+    record, or None for a line without a record: a header, or a part of a value.
 
     Attributes:
       is_open: whether the last line ended inside a quoted value.
       names: the names of the texts, or the columns of a table.
-
-    Call arguments:
-      line: the line without its end.
-      where: file and line, for errors.
-
-    Returns:
-      The line's record, or None for a line without a record: a header, or a part of a value.
     """
 
     is_open = False
 
-    def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT):
-        self._fields, self._columns = fields, columns
-        texts = {field: columns.texts[field] for field in fields}
+    def __init__(self, columns: Columns):
         self.names = [
             text_name(field) if text_name(field) in names else names[0]
-            for field, names in texts.items()
+            for field, names in columns.texts.items()
         ]
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
-        sentences = [line] if len(self._fields) == 1 else line.split("\t")
-        if len(sentences) != len(self._fields):
+        sentences = [line] if len(self.names) == 1 else line.split("\t")
+        if len(sentences) != len(self.names):
             raise UserError(
                 f"{where}: {count(len(sentences), 'column')}, not 2; write two sentences with a "
                 "tab between them, or use --input_format=tsv for a table with a header."
@@ -134,21 +137,19 @@ class SentenceLines:
         return dict(zip(self.names, sentences))
 
 
-class RecordLines(SentenceLines):
-    """Parses JSON objects and the rows of a table; a blank line is a record with blank texts.
+class RecordLines:
+    """Parses JSON objects and the rows of a table, as `SentenceLines` parses sentences.
 
-    Args:
-      input_format: see `disan_tf.text.tables.Rows`.
+    A blank line is a record with blank texts. `input_format`: see `disan_tf.text.tables.Rows`.
     """
 
-    def __init__(self, fields: Sequence[str], columns: Columns = DEFAULT, input_format="jsonl"):
-        super().__init__(fields, columns)
-        self.names = [columns.texts[field][0] for field in fields]
-        self._is_json = input_format == "jsonl"
+    def __init__(self, columns: Columns, input_format: str = "jsonl"):
+        self._columns, self._is_json = columns, input_format == "jsonl"
+        self.names = [names[0] for names in columns.texts.values()]
         self._rows = Rows(input_format, self.check_names)
 
     @property
-    def is_open(self):
+    def is_open(self) -> bool:
         return self._rows.is_open
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
@@ -166,78 +167,44 @@ class RecordLines(SentenceLines):
             return None
         if len(row) > 1 and list(row) == list(row.values()):
             raise UserError(f"{where}: the header is repeated; remove this line.")
-        return check_record(row, self._fields, where, self._columns)
+        return check_record(row, where, self._columns)
 
     def check_names(self, names: Collection[str]) -> None:
         """Raises ValueError unless names, of columns or of a record, contain all the fields."""
-        for field in self._fields:
-            known = self._columns.names(field)
-            if not set(known) & set(names):
-                wanted, near = join_choices(f'"{name}"' for name in known), nearest(known[0], names)
-                raise ValueError(
-                    f"there is no {wanted} among the columns {shorten(', '.join(names))}"
-                    f"{f' (did you mean {near}?)' * bool(near)}"
-                )
-
-
-class Recogniser(SentenceLines):
-    """Parses lines of text, and recognises a first line of another format.
-
-    The first line of a table names columns of all the model's texts, and all of its names look like
-    names; the first JSON object has the model's texts.
-
-    Args:
-      announce: a function called with the first line, what it is and its format, if it is no text.
-      follows: whether such an input is then parsed in that format.
-    """
-
-    def __init__(
-        self,
-        fields: Sequence[str],
-        columns: Columns,
-        announce: Callable[[str, str, str], None],
-        follows: bool,
-    ):
-        super().__init__(fields, columns)
-        self._announce, self._follows, self._parse = announce, follows, None
-
-    @property
-    def is_open(self):
-        return self._parse is not None and self._parse.is_open
-
-    def __call__(self, line: str, where: str) -> Optional[dict]:
-        if self._parse is None:
-            self._parse, form = SentenceLines(self._fields, self._columns), self._recognise(line)
-            if form:
-                self._announce(line, *form)
-            if form and self._follows:
-                self._parse = RecordLines(self._fields, self._columns, form[1])
-        record = self._parse(line, where)
-        self.names = self._parse.names
-        return record
-
-    def _recognise(self, line: str) -> Optional[tuple[str, str]]:
-        """Returns what a first line is and its format, or None for a sentence."""
-        if line.startswith("{"):
-            with contextlib.suppress(ValueError):
-                RecordLines(self._fields, self._columns).check_names(parse_json(line))
-                return "JSON", "jsonl"
-        if _ARRAY.match(line):
-            return "a JSON array", "jsonl"
-        for separator in "\t,;|":
-            names = [name.strip('"') for name in line.split(separator)]
-            known = [set(self._columns.texts[field]) & set(names) for field in self._fields]
-            if all(known) and all(map(_NAME.fullmatch, names)):
-                return "a header", "tsv" if separator == "\t" else "csv"
-        return None
+        if missing := self._columns.find_missing(names):
+            wanted, near = join_choices(f'"{name}"' for name in missing), nearest(missing[0], names)
+            raise ValueError(
+                f"there is no {wanted} among the columns {shorten(', '.join(names))}"
+                f"{f' (did you mean {near}?)' * bool(near)}"
+            )
 
 
 _NAME = re.compile(r"\w[\w.-]*( [\w.-]+){0,2}")  # a column's name, rather than a sentence
 _ARRAY = re.compile(r'\[\s*(\{\s*"|$)')  # of objects
 
 
-def make_parser(input_format: str, fields: Sequence[str], columns: Columns) -> SentenceLines:
-    """Makes the parser of a format.
+def recognise(line: str, columns: Columns) -> Optional[tuple[str, str]]:
+    """Returns what a first line is and its format, or None for a sentence.
+
+    The first line of a table names columns of all the model's texts, and all of its names look like
+    names; the first JSON object has the model's texts.
+    """
+    if line.startswith("{"):
+        with contextlib.suppress(ValueError):
+            RecordLines(columns).check_names(parse_json(line))
+            return "JSON", "jsonl"
+    if _ARRAY.match(line):
+        return "a JSON array", "jsonl"
+    for separator in "\t,;|":
+        names = [name.strip('"') for name in line.split(separator)]
+        has_texts = all(set(texts) & set(names) for texts in columns.texts.values())
+        if has_texts and all(map(_NAME.fullmatch, names)):
+            return "a header", "tsv" if separator == "\t" else "csv"
+    return None
+
+
+def make_parser(input_format: str, columns: Columns) -> Callable[[str, str], Optional[dict]]:
+    """Makes the parser of a format, see `SentenceLines`.
 
     Raises:
       UserError: the format is not in `disan_tf.text.text_files.FORMATS`.
@@ -245,18 +212,15 @@ def make_parser(input_format: str, fields: Sequence[str], columns: Columns) -> S
     if input_format not in FORMATS:
         known = " or ".join(FORMATS)
         raise UserError(f"There is no input format {input_format!r}; choose {known}.")
-    if input_format == "text":
-        return SentenceLines(fields, columns)
-    return RecordLines(fields, columns, input_format)
+    return SentenceLines(columns) if input_format == "text" else RecordLines(columns, input_format)
 
 
-def check_record(record: dict, fields, where: str, columns: Columns = DEFAULT) -> dict:
+def check_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns the record; raises UserError unless the model can read all its sentences."""
-    for field in fields:
-        names = columns.texts[field]
-        if not set(columns.names(field)) & record.keys():
-            known = join_choices(f'"{name}"' for name in columns.names(field))
-            raise UserError(f"{where}: there is no {known}; add one of them.")
+    if missing := columns.find_missing(record):
+        known = join_choices(f'"{name}"' for name in missing)
+        raise UserError(f"{where}: there is no {known}; add one of them.")
+    for field, names in columns.texts.items():
         for name in names:
             if not isinstance(record.get(name, ""), str):
                 raise UserError(f'{where}: "{name}" is not a string; write it in quotes.')

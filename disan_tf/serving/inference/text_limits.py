@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.errors import UserError
 from disan_tf.ops.devices import free_gpu_memory
 
 _SAMPLES = (8, 16, 24)  # tokens: three lengths determine the quadratic cost of longer texts
@@ -32,13 +34,30 @@ _CONTAINERS = (
 )
 
 
+class LengthLimit:
+    """The longest text whose attention tensors, see `longest_text`, fit into the free memory."""
+
+    def __init__(self, weights: Callable):
+        memory = free_memory()
+        self._most = longest_text(weights, memory)
+        self._memory = f"{memory / 1e9:,.1f} GB of free memory"
+
+    def __str__(self) -> str:
+        return f"attention tensors of up to {self._most:,} tokens fit into the {self._memory}"
+
+    def check(self, sentences: Sequence[Sequence[str]], where: str) -> None:
+        """Raises UserError, with the text's place, if one of its sentences has too many tokens."""
+        longest = max(map(len, sentences))
+        if longest > self._most:
+            raise UserError(f"{where}: the text has {longest:,} tokens, and {self}; shorten it.")
+
+
 def longest_text(weights: Callable, memory: int) -> int:
-    """Returns the length of the longest text whose attention tensors fit into `memory`.
+    """Returns the length of the longest text whose attention tensors fit into `memory` bytes.
 
     Args:
       weights: a `tf.function` of inputs `[batch, length, ...]` that returns attention tensors by
         name, whose bytes are quadratic in the tokens.
-      memory: bytes, see `free_memory`.
     """
     costs = [_cost(weights, tokens) for tokens in _SAMPLES]
     square = np.poly1d(np.polyfit(_SAMPLES, costs, 2))

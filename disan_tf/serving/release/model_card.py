@@ -46,12 +46,11 @@ def model_card(
       info: the content of its `model.json`.
       scores: its criterion on dev and test.
       command: the command that trained it.
-      vectors: the vector file's entry in the manifest of the corpus; None if the model has only the
-        words of its corpus.
+      vectors: the vector file's entry in the manifest of the corpus; None if there is none.
       series: the recorded result of its series of trainings; None without one.
     """
     rows = _rows(model, info, scores, vectors, series)
-    table = "".join(f"| {name} | {content} |\n" for name, content in rows.items())
+    table = "".join(f"| {title} | {content} |\n" for title, content in rows.items())
     return f"""# {name}
 
 This command trained the model with the config `{info["name"]}`:
@@ -75,17 +74,10 @@ sentences unlike the training data. `model.json` has the digests of all files.
 
 
 def classifier_card(name: str, model, info: dict) -> str:
-    """Returns the model card of a fine-tuned classifier in Markdown.
-
-    Args:
-      name: the folder's name.
-      model: the model, or its class.
-      info: the content of its `model.json`.
-    """
-    start = info["config"]["name"]
+    """Returns the model card of a fine-tuned classifier; see `model_card`."""
     return f"""# {name}
 
-A `disan_tf.TextClassifier` that was fine-tuned from the preset {start}.
+A `disan_tf.TextClassifier` that was fine-tuned from the preset {info["config"]["name"]}.
 
 | | |
 |---|---|
@@ -128,13 +120,15 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
         **(_series_row(model.criterion, series) if series else {}),
     }
     if vectors:
+        kept = "fixed"
+        if info["config"]["embedding"]["trainable"]:
+            kept = (
+                f"the vectors of the {trained:,} training words were trained, the others are fixed"
+            )
         covered = 100 * vectors["training_tokens_covered"]
-        learn = info["config"]["embedding"]["trainable"]
-        rows["word vectors"] = f"{vectors['rows']:,} of GloVe; " + (
-            f"the vectors of the {trained:,} training words were trained, the others are fixed; "
-            f"{covered:.1f} % of the training tokens have a vector"
-            if learn
-            else f"fixed; {covered:.1f} % of the training tokens have a vector"
+        rows["word vectors"] = (
+            f"{vectors['rows']:,} of GloVe; {kept}; {covered:.1f} % of the training tokens have a "
+            "vector"
         )
         rows["precision"] = (
             "weights are stored as float16; the scores were measured with these weights"

@@ -1,19 +1,10 @@
-"""Publishes a trained model: `checkpoints/<name>/`, a model card, and a row of the manifest.
+"""Publishes a trained model, see `disan_tf.serving.release.__main__`."""
 
-python -m disan_tf.serving.release --workdir=demo/run --name=demo --command="make demo"
-python -m disan_tf.serving.release --workdir=runs/trec/seed-1 --name=disan_trec \
-    --prepared=prepared/trec-0123456789ab --result=disan_trec
-
-With `--prepared`, the same corpus prepared with `--config.data.fixed_words=all`, the model gets all
-words of its vector file; it is stored, and then scored, with matrices in half precision.
-"""
-
-import argparse
 import os
 from pathlib import Path
 from typing import Optional
 
-from disan_tf.common.errors import UserError, exit_status
+from disan_tf.common.errors import UserError
 from disan_tf.common.files import (
     copy_file,
     read_json,
@@ -49,25 +40,22 @@ def release(
       name: the model's name.
       command: the command that trained it; "" = the one in `run.json`.
       checkpoints: the parent of the new folder, with a `manifest.tsv` that gets a row.
-      prepared: the corpus of the training, prepared with all words of the vector file; None leaves
-        the model as it is.
-      result: the name of the series' recorded result, whose mean and deviation the card shows;
-        "" = none.
+      prepared: the corpus, prepared with all words of the vector file; None = the model as it is.
+      result: the name of a recorded series, whose mean and deviation the card shows; "" = none.
 
     Raises:
       UserError: there is no such model, it is damaged, or it was not evaluated; or `prepared` is
         another corpus.
     """
-    source = workdir / "best"
+    source, series, target = workdir / "best", None, checkpoints / name
     info = read_info(source)
     check_digests(source, info)
     model = TASKS[info["config"]["task"]["name"]]
     command = command or read_json(workdir / "run.json", "say --command")["command"]
-    series = None
     if result:
         path = checkpoints / "results" / f"{result}.json"
         series = read_json(path, "record it with --mode=report")
-    with scratch_folder(checkpoints / name) as scratch:
+    with scratch_folder(target) as scratch:
         new, vectors = scratch / "new", None
         new.mkdir()
         if prepared:
@@ -79,19 +67,20 @@ def release(
         else:
             for file in ("model.json", *info["sha256"]):
                 copy_file(source / file, new / file)
-            remedy = "run --mode=evaluate with --split=dev and --split=test first"
-            reports = {
-                split: read_json(workdir / "evaluation" / f"{split}.json", remedy)
-                for split in _SPLITS
-            }
+            reports = {split: _read_report(workdir, split) for split in _SPLITS}
         scores = {split: report[model.criterion] for split, report in reports.items()}
         card = model_card(name, model, info, scores, command, vectors, series)
         write_atomically(new / "README.md", card)
-        if (checkpoints / name).exists():
-            os.replace(checkpoints / name, scratch / "old")
-        sync_and_rename(new, checkpoints / name)
+        if target.exists():
+            os.replace(target, scratch / "old")
+        sync_and_rename(new, target)
     _add_row(checkpoints, name, info, model.criterion, scores)
-    return checkpoints / name
+    return target
+
+
+def _read_report(workdir: Path, split: str) -> dict:
+    remedy = "run --mode=evaluate with --split=dev and --split=test first"
+    return read_json(workdir / "evaluation" / f"{split}.json", remedy)
 
 
 def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
@@ -113,7 +102,7 @@ def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
     save_bundle(directory, model, config.lock(), corpus, scores, halve=True)
 
 
-def _add_row(checkpoints, name, info, criterion, scores):
+def _add_row(checkpoints, name, info, criterion, scores) -> None:
     path = checkpoints / "manifest.tsv"
     rows = read_manifest(path) if path.exists() else {}
     values = [f"{scores[split]:.4f}" for split in _SPLITS]
@@ -122,21 +111,3 @@ def _add_row(checkpoints, name, info, criterion, scores):
     rows[name] = dict(zip(COLUMNS, row))
     lines = [COLUMNS, *(row.values() for row in rows.values())]
     write_atomically(path, "".join("\t".join(line) + "\n" for line in lines))
-
-
-def main(arguments=None) -> int:
-    """Runs the command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="disan_tf.serving.release",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--workdir", type=Path, required=True, help="folder of an evaluated training"
-    )
-    parser.add_argument("--name", required=True, help="name of the released model")
-    parser.add_argument("--command", default="", help="training command (default: from run.json)")
-    parser.add_argument("--prepared", type=Path, help="corpus prepared with fixed_words=all")
-    parser.add_argument("--result", default="", help="name of the recorded series")
-    options = parser.parse_args(arguments)
-    return exit_status(lambda: print(release(**vars(options))))

@@ -22,8 +22,7 @@ class Preset(NamedTuple):
       name: its name, for `disan_tf.load`.
       task: "classification" of one text, "nli" or "relatedness" of two.
       classes: the classes' names, or the points of the scores' scale.
-      metric: "accuracy" or "pearson".
-      score: its value on the test set.
+      metric, score: "accuracy" or "pearson", and its value on the test set.
       parameters: the number of trained parameters, without word vectors.
     """
 
@@ -36,10 +35,7 @@ class Preset(NamedTuple):
 
 
 def presets(checkpoints: Path = CHECKPOINTS) -> list[Preset]:
-    """Lists the released models.
-
-    Args:
-      checkpoints: the folder of the manifest.
+    """Lists the released models of the manifest in a folder.
 
     Raises:
       UserError: the manifest lists no models or has a wrong value, or a model's folder is missing
@@ -70,15 +66,11 @@ def _numbers(path: Path, name: str, row: dict) -> tuple[float, int]:
 
 
 def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
-    """Finds the folder of a model.
+    """Finds the folder of a released model, a work directory's best model, or a folder of a bundle.
 
-    A name in the manifest means the released model, also beside a folder of that name, which would
-    escape the check of the digest; a line on standard error says so. A string with a separator
-    (`./name`) and a `Path` mean the folder.
-
-    Args:
-      checkpoint: a name in the manifest, a work directory, or a folder with a `model.json`.
-      checkpoints: the folder of the manifest.
+    A name in the manifest of `checkpoints` means the released model, also beside a folder of that
+    name, which would escape the check of the digest; a line on standard error says so. A string
+    with a separator (`./name`) and a `Path` mean the folder.
 
     Raises:
       UserError: there is no such model, or its digest is not the manifest's.
@@ -100,16 +92,12 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
         raise UserError(f"{checkpoint} is a series of trainings; name the folder of one of them.")
     if (path / "config.json").is_file():
         raise UserError(f"{checkpoint} holds a training that was never evaluated; train it longer.")
-    near = suggestion(name, [*released, *_trained_beside(path)])
+    beside = path.parent.glob("*/best/model.json")
+    trained = [str(path.parent / model.parts[-3]) for model in beside]
     raise UserError(
         f"{name} is neither a work directory with a trained model nor a released model "
-        f"({', '.join(released) or 'none'}){near}"
+        f"({', '.join(released) or 'none'}){suggestion(name, [*released, *trained])}"
     )
-
-
-def _trained_beside(path: Path) -> list[str]:
-    """Returns the folders with a trained model that stand beside a path."""
-    return [str(path.parent / model.parts[-3]) for model in path.parent.glob("*/best/model.json")]
 
 
 def _check(folder: Path, digest: str) -> Path:
@@ -135,17 +123,15 @@ def read_manifest(path: Path) -> dict:
     Raises:
       UserError: a row lacks the columns of `COLUMNS`, or is damaged.
     """
-    rows = {}
+    rows, fault = {}, ""
     for number, line in read_lines(path):
         row = line.split("\t")
         if len(row) != len(COLUMNS) or (number == 1 and tuple(row) != COLUMNS):
-            raise UserError(
-                f"{path}, line {number}: not the columns {', '.join(COLUMNS)}; restore the file."
-            )
-        if row[0] in rows or not all(cell.isprintable() for cell in row):
-            raise UserError(
-                f"{path}, line {number}: a control character, or a name for the second time; "
-                "restore the file."
-            )
+            fault = f"not the columns {', '.join(COLUMNS)}"
+        elif row[0] in rows or not all(cell.isprintable() for cell in row):
+            fault = "a control character, or a name for the second time"
+        if fault:
+            raise UserError(f"{path}, line {number}: {fault}; restore the file.")
         rows[row[0]] = dict(zip(COLUMNS, row))
-    return {name: row for name, row in rows.items() if name != COLUMNS[0]}
+    rows.pop(COLUMNS[0], None)
+    return rows

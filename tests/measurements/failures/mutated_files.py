@@ -21,7 +21,9 @@ from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.work_directory import read_config
-from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
+from disan_tf.serving.inference.batches import look_up, tokenise
+from disan_tf.serving.inference.lines import read_chunks
+from disan_tf.serving.inference.records import usual_columns
 from disan_tf.text import TextToIds, TracedTextToIds, word_vectors
 from tests.measurements.failures.mutators import damage, damage_json, damage_lines, damage_value
 from tests.support.corpora.nli import options as nli_options
@@ -152,8 +154,8 @@ def write_inputs(folder: Path) -> list[Target]:
         fields = ("premise", "hypothesis") if "pairs" in name else ("sentence",)
 
         def read(folder: Path):
-            for records in read_chunks(folder / name, None, fields):
-                sentences = tokenise(records, look, fields)
+            for records in read_chunks(folder / name, None, usual_columns(fields)):
+                sentences = tokenise(records, look, usual_columns(fields))
                 ids = look_up(sentences, look)
                 assert len(sentences) == len(records) == ids[0].shape[0]
 

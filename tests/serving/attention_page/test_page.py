@@ -10,7 +10,7 @@ import pytest
 
 from disan_tf.serving.attention_page import page
 from disan_tf.serving.attention_page.page import as_data, quantise, write_page
-from tests.support.models.attended import disan, drcn, dsa, write_pair, write_sentence
+from tests.support.models.attended import disan, drcn, write_pair, write_sentence
 
 TOKENS = ["the", "plot", "is", "</script><script>alert(1)</script>"]
 
@@ -139,16 +139,6 @@ def test_matrices_of_other_encoders_are_of_their_own_sentence(tmp_path):
     assert (tensor["kind"], tensor["shape"]) == ("own", [4, 4])
 
 
-def test_iterations_are_shown_and_weight_vectors_are_not(tmp_path):
-    write_sentence(tmp_path, 1, TOKENS, dsa(TOKENS))
-    write_page(tmp_path, "dsa")
-    _, content = _content(tmp_path)
-    assert [tensor["name"] for tensor in content["lines"][0]["tensors"]] == [
-        "attention_1",
-        "attention",
-    ]
-
-
 def test_scores_have_two_digits(tmp_path):
     pair = (["a"], ["b"])
     scored = {"score": 3.456, "probabilities": {"1": 0.5, "2": 0.5}, "label": None}
@@ -160,13 +150,6 @@ def test_scores_have_two_digits(tmp_path):
     write_page(tmp_path, "sick")
     (line,) = _content(tmp_path)[1]["lines"]
     assert (line["answer"], line["isScore"]) == ("3.46", True)
-
-
-def test_a_single_line_is_one_line(tmp_path):
-    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
-    write_page(tmp_path, "demo")
-    about = _content(tmp_path)[1]["about"]
-    assert about.startswith("1 line. ") and not about.endswith(" ") and "255" not in about
 
 
 def test_without_lines_there_is_no_page(tmp_path):

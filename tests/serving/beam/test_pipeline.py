@@ -119,14 +119,6 @@ def test_json_lines_keep_their_fields(beam, bundle, tmp_path):
     ]
 
 
-def test_an_array_has_a_record_in_each_object(beam, bundle):
-    rows = [{"text": SENTENCES[0], "label": "gold"}, {"text": 5}]
-    beam.run(bundle, beam.write("in.json", json.dumps(rows, indent=1).encode()))
-    (row,) = beam.rows()
-    assert row["label"] == "gold" and "predicted_label" in row
-    assert [row["line"] for row in beam.bad_lines()] == [2]
-
-
 def test_the_column_of_the_training_is_read(beam, bundle, monkeypatch):
     columns = Columns({"sentence": ("review",)})
     monkeypatch.setattr(pipeline, "columns_of", lambda config, fields: columns)
@@ -164,11 +156,6 @@ def test_vectors_are_those_of_encode_with_the_records(beam, bundle, tmp_path):
     np.testing.assert_allclose(found["vector"].numpy()[order], expected, atol=1e-6)
 
 
-def test_a_model_of_pairs_has_vectors_of_single_sentences(beam, pair_bundle):
-    summary = beam.run(pair_bundle, beam.write("in.txt", b"a film\n"), "answers.tfrecord")
-    assert summary.startswith("Wrote results for 1 of 1 lines")
-
-
 def test_an_empty_file_has_an_empty_shard(beam, bundle):
     beam.run(bundle, beam.write("in.txt", b""))
     (path,) = beam.output.iterdir()
@@ -198,9 +185,7 @@ def test_a_job_that_fails_writes_no_shard(beam, bundle, text, monkeypatch):
 @pytest.mark.parametrize(
     "name, input_format",
     [
-        ("a.txt", "text"),
         ("a", "text"),
-        ("a.jsonl", "jsonl"),
         ("a.jsonl.gz", "jsonl"),
         ("a.JSON", "jsonl"),
         ("a.jsonl-00000-of-00009", "jsonl"),

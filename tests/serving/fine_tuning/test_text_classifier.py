@@ -45,16 +45,12 @@ def test_it_learns_new_classes_from_arrays(trained):
     assert accuracy == 1.0 and loss < 0.5
 
 
+NAMES = np.array(["bad", "good"])[LABELS]
 FORMS = {
     "lists": (TEXTS.tolist(), LABELS.tolist()),
-    "series": (pd.Series(TEXTS, index=range(40, 40 + len(TEXTS))), pd.Series(LABELS)),
     "frame": (pd.DataFrame({"id": LABELS, "text": TEXTS}), pd.DataFrame({"label": LABELS})),
     "dictionary": ({"text": TEXTS}, tf.constant(LABELS)),
-    "names": (TEXTS, np.array(["bad", "good"])[LABELS]),
-    "categories": (
-        tf.constant(TEXTS),
-        pd.Series(np.array(["bad", "good"])[LABELS], dtype="category"),
-    ),
+    "categories": (tf.constant(TEXTS), pd.Series(NAMES, dtype="category")),
     "records": ([{"text": text} for text in TEXTS], LABELS[:, None]),
 }
 
@@ -64,17 +60,13 @@ def test_texts_and_labels_come_as_people_hold_them(trained, form):
     texts, labels = FORMS[form]
     expected = trained.evaluate(TEXTS, LABELS, verbose=0)
     assert trained.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
-    np.testing.assert_array_equal(
-        trained.predict(texts, verbose=0), trained.predict(TEXTS, verbose=0)
-    )
 
 
 def test_texts_and_labels_by_name_train(trained):
     model = copy.deepcopy(trained)
-    names = np.array(["bad", "good"])[LABELS]
-    by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, names)).batch(8)
+    by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, NAMES)).batch(8)
     weights = {"bad": 2.0, "good": 1.0}
-    model.fit({"text": TEXTS}, names, validation_data=by_name, class_weight=weights, verbose=0)
+    model.fit({"text": TEXTS}, NAMES, validation_data=by_name, class_weight=weights, verbose=0)
     assert model.evaluate(by_name, verbose=0)[1] == 1.0
 
 
@@ -84,9 +76,6 @@ def test_texts_and_labels_by_name_train(trained):
         (["a film", None], ["bad", "good"], "item 1 is None"),
         (["a film", "a plot"], ["bad", "fine"], "label 1 is 'fine', which is not one of the 2"),
         (["a film", "a plot"], [0, 2], "label 1 is 2, and the 2 classes have the numbers 0 to 1"),
-        (["a film", "a plot"], [0, -1], "label 1 is -1"),
-        ("a film", ["bad"], "not one string"),
-        ({"review": ["a film"]}, ["bad"], 'there is no "text" among the columns review'),
     ],
 )
 def test_wrong_texts_and_labels_are_refused_and_change_nothing(trained, texts, labels, message):
@@ -94,13 +83,6 @@ def test_wrong_texts_and_labels_are_refused_and_change_nothing(trained, texts, l
     with pytest.raises(ValueError, match=message):
         trained.fit(texts, labels, verbose=0)
     np.testing.assert_array_equal(trained.predict(TEXTS, verbose=0), before)
-
-
-def test_other_losses_read_labels_as_they_are(trained):
-    model = copy.deepcopy(trained)
-    model.compile(loss=tf.keras.losses.CategoricalCrossentropy(from_logits=True))
-    model.fit(TEXTS, np.eye(2)[LABELS], verbose=0)
-    assert model.evaluate(TEXTS, np.eye(2)[LABELS].tolist(), verbose=0)[1] == 1.0
 
 
 def test_compiling_strings_is_refused(trained):
@@ -111,24 +93,8 @@ def test_compiling_strings_is_refused(trained):
 def test_it_can_be_pickled_and_copied_before_and_after_fit(trained):
     new = TextClassifier.from_preset("demo", num_classes=2)
     for model, other in ((trained, copy.deepcopy(trained)), (new, pickle.loads(pickle.dumps(new)))):
-        np.testing.assert_array_equal(
-            other.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0)
-        )
+        np.testing.assert_array_equal(other(TEXTS[:2]), model(TEXTS[:2]))
         assert other.classes == model.classes
-
-
-@pytest.mark.slow
-def test_it_learns_from_datasets_as_from_arrays():
-    histories = []
-    for fit in (
-        lambda model: model.fit(TEXTS, LABELS, batch_size=8, shuffle=False, verbose=0),
-        lambda model: model.fit(
-            tf.data.Dataset.from_tensor_slices((TEXTS, LABELS)).batch(8), verbose=0
-        ),
-    ):
-        tf.keras.utils.set_random_seed(1)
-        histories.append(fit(TextClassifier.from_preset("demo", num_classes=2)).history)
-    assert histories[0] == pytest.approx(histories[1])
 
 
 def test_it_starts_with_the_weights_of_the_preset():
@@ -137,41 +103,36 @@ def test_it_starts_with_the_weights_of_the_preset():
     for part in ("encoder", "embedding"):
         for mine, weight in zip(getattr(ours, part).weights, getattr(theirs, part).weights):
             np.testing.assert_array_equal(mine, weight)
-    assert ours.predict(TEXTS[:2], verbose=0).shape == (2, 3)
+    assert ours.built and ours(TEXTS[:2]).shape == (2, 3)
 
 
 def test_without_new_classes_it_is_the_preset_itself():
     ours, theirs = TextClassifier.from_preset("demo"), disan_tf.load("demo")
-    logits = ours.predict(TEXTS[:4], verbose=0)
-    probabilities = tf.nn.softmax(logits).numpy()
+    probabilities = ours.predict_proba(TEXTS[:4])
+    np.testing.assert_allclose(probabilities, tf.nn.softmax(ours(TEXTS[:4])), atol=1e-6)
     expected = [list(row["probabilities"].values()) for row in theirs.predict(list(TEXTS[:4]))]
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
     assert ours.classes == tuple(theirs.classes)
+    assert ours.predict_labels(TEXTS[:4]) == [ours.classes[row.argmax()] for row in probabilities]
 
 
 @pytest.mark.parametrize(
-    "encoder, embedding",
-    [
-        pytest.param(True, False, marks=pytest.mark.slow),
-        pytest.param(False, True, marks=pytest.mark.slow),
-        (False, False),
-    ],
+    "encoder, embedding", [pytest.param(True, False, marks=pytest.mark.slow), (False, True)]
 )
 def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding):
     model = TextClassifier.from_preset(
         "demo", num_classes=2, encoder_trainable=encoder, embedding_trainable=embedding
     )
     parts = {"encoder": encoder, "embedding": embedding, "head": True}
-    before = {
-        name: [weight.numpy() for weight in getattr(model, name).weights if len(weight.shape) == 2]
+    matrices = {
+        name: [weight for weight in getattr(model, name).weights if len(weight.shape) == 2]
         for name in parts
     }
+    before = {name: [weight.numpy() for weight in weights] for name, weights in matrices.items()}
     model.fit(TEXTS, LABELS, verbose=0)
     for name, moves in parts.items():
-        after = [
-            weight.numpy() for weight in getattr(model, name).weights if len(weight.shape) == 2
-        ]
-        assert moves == any(np.any(old != new) for old, new in zip(before[name], after)), name
+        changed = [np.any(old != new) for old, new in zip(before[name], matrices[name])]
+        assert moves == any(changed), name
 
 
 def test_a_keras_file_has_weights_classes_and_optimizer(trained, tmp_path):
@@ -197,16 +158,17 @@ def test_a_preset_folder_has_the_classifier_and_a_card(trained, tmp_path):
     assert "one sentence -> bad, good" in (tmp_path / "films" / "README.md").read_text()
 
 
-@pytest.mark.parametrize("preset, pairs", [("disan_sick", True), ("disan_snli", False)])
-def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path):
-    model = TextClassifier.from_preset(preset, num_classes=2, pairs=pairs)
+@pytest.mark.parametrize("preset, pairs", [("sick_bundle", True), ("nli_bundle", False)])
+def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path, request):
+    folder = request.getfixturevalue(preset).directory
+    model = TextClassifier.from_preset(folder, num_classes=2, pairs=pairs)
     row = f"zorbix {' '.join(['0.5'] * model.embedding.dim)}\n"
     (tmp_path / "vectors.txt").write_text(row)
     assert model.adapt(["zorbix"], tmp_path / "vectors.txt") == 1
     texts = [("a zorbix", "a film")] if pairs else ["a zorbix"]
-    expected = model.predict(texts, verbose=0)
     model.save_to_preset(tmp_path / "new")
     loaded = TextClassifier.from_preset(tmp_path / "new")
+    expected = model.predict(texts, verbose=0)
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
 
 
@@ -218,37 +180,16 @@ def test_a_classifier_without_config_has_no_preset_folder(tmp_path):
         model.save_to_preset(tmp_path)
 
 
-def test_probabilities_and_labels_are_those_of_the_logits(trained):
-    logits = trained.predict(TEXTS, verbose=0)
-    probabilities = trained.predict_proba(TEXTS)
-    np.testing.assert_allclose(probabilities, tf.nn.softmax(logits), atol=1e-6)
-    assert trained.predict_labels(TEXTS) == [trained.classes[row.argmax()] for row in logits]
-
-
 def test_a_softmax_activation_predicts_probabilities(tmp_path):
-    logits = TextClassifier.from_preset("demo").predict(TEXTS, verbose=0)
+    preset = TextClassifier.from_preset("demo")
     model = TextClassifier.from_preset("demo", activation="softmax")
-    for probabilities in (model.predict(TEXTS, verbose=0), model.predict_proba(TEXTS)):
-        np.testing.assert_allclose(probabilities, tf.nn.softmax(logits), atol=1e-6)
+    expected = tf.nn.softmax(preset(TEXTS))
+    np.testing.assert_allclose(model.predict_proba(TEXTS), expected, atol=1e-6)
     loss = model.evaluate(TEXTS, LABELS, verbose=0)[0]
-    expected = TextClassifier.from_preset("demo").evaluate(TEXTS, LABELS, verbose=0)[0]
-    assert loss == pytest.approx(expected, rel=1e-4)
+    assert loss == pytest.approx(preset.evaluate(TEXTS, LABELS, verbose=0)[0], rel=1e-4)
     model.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(
-        loaded.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0), atol=1e-6
-    )
-
-
-def test_the_parts_have_the_names_of_keras_hub(trained):
-    assert {"demo", "disan_trec"} <= TextClassifier.presets.keys()
-    assert trained.num_classes == 2
-    ids = trained.preprocessor(TEXTS)["sentence"]
-    batches = tf.data.Dataset.from_tensor_slices(TEXTS).batch(len(TEXTS))
-    np.testing.assert_array_equal(next(iter(batches.map(trained.preprocessor)))["sentence"], ids)
-    vectors = trained.backbone.predict(ids, verbose=0)
-    logits = trained.head(vectors)
-    np.testing.assert_allclose(logits, trained.predict(TEXTS, verbose=0), atol=1e-5)
+    np.testing.assert_allclose(loaded(TEXTS), expected, atol=1e-6)
 
 
 def test_weights_may_be_random_and_of_another_dtype():
@@ -257,10 +198,6 @@ def test_weights_may_be_random_and_of_another_dtype():
     assert model.encoder.compute_dtype == "bfloat16" and preset.encoder.compute_dtype == "float32"
     pairs = zip(model.encoder.trainable_weights, preset.encoder.trainable_weights)
     assert any(not np.array_equal(one, other) for one, other in pairs)
-
-
-def test_a_new_classifier_is_built():
-    assert TextClassifier.from_preset("demo", num_classes=2).built
 
 
 def test_an_export_of_another_format_is_refused(trained, tmp_path):
@@ -299,8 +236,6 @@ def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):
         {"name": "kim", "lowercase": True, "split_words": False, "empty_tokens": False},
         preset.classes,
     )
-    kim.compile()
-    kim.predict(TEXTS[:2], verbose=0)
     kim.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     for model, length in ((preset, 4), (kim, 3), (loaded, 3)):
@@ -345,7 +280,7 @@ def test_pairs_come_as_tuples_or_by_name():
 def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
     model = TextClassifier.from_preset("demo", num_classes=2)
     known, dim = len(model.words), model.embedding.dim
-    before = model.predict(np.array(["a film ."]), verbose=0)
+    before = model(np.array(["a film ."]))
     rows = {"gripping": 0.5, "the": 9.0, "elsewhere": 0.25}
     lines = [f"{word} {' '.join([str(value)] * dim)}\n" for word, value in rows.items()]
     (tmp_path / "vectors.txt").write_text("".join(lines))
@@ -356,16 +291,11 @@ def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
     ids = model.preprocess(np.array(["gripping"]))["sentence"]
     assert int(ids[0, 0]) == known + 2
     np.testing.assert_array_equal(model.embedding(ids)[0, 0], np.full(dim, 0.5))
-    np.testing.assert_array_equal(model.predict(np.array(["a film ."]), verbose=0), before)
+    np.testing.assert_array_equal(model(np.array(["a film ."])), before)
     model.fit(TEXTS, LABELS, verbose=0)
     loaded = copy.deepcopy(model)  # through a .keras file, which names weights by their order
     loaded.fit(TEXTS, LABELS, shuffle=False, verbose=0)
     assert loaded.optimizer.iterations == 2
-
-
-def test_words_of_one_string_are_not_added():
-    with pytest.raises(ValueError, match="not one string"):
-        TextClassifier.from_preset("demo").adapt("zebra", "vectors.txt")
 
 
 @pytest.mark.parametrize(
@@ -374,12 +304,9 @@ def test_words_of_one_string_are_not_added():
         ({"preset": "disan_sick"}, "disan_sick predicts scores; name the new classes"),
         ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3, but classes has 2 names"),
         ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
-        ({"classes": ("a",)}, "must be at least two different names"),
         ({"classes": ("a", "a")}, "must be at least two different names"),
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
-        ({"num_classes": 0}, "num_classes=0 must be a whole number of at least 2"),
         ({"num_classes": 1}, "num_classes=1 must be a whole number of at least 2"),
-        ({"num_classes": "3"}, "num_classes='3' must be a whole number"),
         ({"num_classes": 2, "encoder_trainable": "no"}, "encoder_trainable='no' must be True or"),
     ],
 )
@@ -393,8 +320,3 @@ def test_the_names_of_classes_fit_the_head():
     arguments = (preset.sentence_model, preset.words, {"lowercase": True})
     with pytest.raises(ValueError, match="the head has 2 classes, but classes has 3 names"):
         TextClassifier(*arguments, ("a", "b", "c"))
-
-
-def test_an_unknown_preset_names_the_known_ones():
-    with pytest.raises(UserError, match="nothing.*disan_trec"):
-        TextClassifier.from_preset("nothing")

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.attention_page.attended import read_lines
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import predict
-from tests.support.models.bundles import CLASSES, SENTENCES, make_bundle
+from tests.support.models.bundles import CLASSES, SENTENCES
 
 UNITS = 16
 
@@ -132,9 +131,8 @@ def test_the_prediction_replaces_no_field_of_the_input(bundle, tmp_path):
     assert line.probabilities == description["probabilities"]
 
 
-def test_a_mixed_precision_model_has_float32_tensors(texts, tmp_path):
-    bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
-    attend(bundle, texts, tmp_path / "out")
+def test_a_mixed_precision_model_has_float32_tensors(mixed_bundle, texts, tmp_path):
+    attend(mixed_bundle, texts, tmp_path / "out")
     tensors = load(tmp_path / "out", 1)[1]
     assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float32)}
 
@@ -161,7 +159,7 @@ def test_an_error_leaves_nothing(bundle, tmp_path):
 
 
 def test_a_text_too_long_for_the_memory_is_refused_with_its_line(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr("disan_tf.serving.inference.attend.free_memory", lambda: 10**8)
+    monkeypatch.setattr("disan_tf.serving.inference.text_limits.free_memory", lambda: 10**8)
     path = tmp_path / "in.txt"
     path.write_text("a film\n\n" + "a film " * 10_000 + "\n", encoding="utf-8")
     message = (

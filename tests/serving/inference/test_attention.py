@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-import disan_tf
 from disan_tf.serving.inference.attention import Attention
 
 SOURCE2TOKEN = np.array([[0.1, 0.3], [0.9, 0.7]], np.float32)
@@ -188,8 +187,8 @@ def test_html_of_tokens_without_weights_shows_them(crossed):
     assert "premise_tokens: a b" in page.text and "hypothesis_minus_1" in page.text
 
 
-def test_dsa_has_weights_and_its_weight_vectors_are_in_the_mapping_alone():
-    attention = disan_tf.load("dsa_sst5").attend("a fine film .")
+def test_dsa_has_weights_and_its_weight_vectors_are_in_the_mapping_alone(loaded):
+    attention = loaded("dsa_sst5").attend("a fine film .")
     assert attention["weight_vectors"].ndim == 3 and not attention.matrices
     assert "weight_vectors" not in attention.weights
     assert len(attention.plot()) == 1 and "fine" in attention._repr_html_()

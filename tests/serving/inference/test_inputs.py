@@ -13,8 +13,9 @@ from disan_tf.serving.inference.inputs import (
     read_input,
     read_inputs,
 )
+from disan_tf.serving.inference.records import usual_columns
 
-PAIR = ("premise", "hypothesis")
+PAIR = usual_columns(("premise", "hypothesis"))
 TEXTS = ["a film", "a plot"]
 FRAME = pd.DataFrame({"id": [7, 8], "hypothesis": ["one", "two"], "premise": TEXTS})
 Named = namedtuple("Named", ["hypothesis", "premise"])

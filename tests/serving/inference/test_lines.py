@@ -11,15 +11,16 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference import lines
-from disan_tf.serving.inference.lines import look_up, read_chunks, tokenise
-from disan_tf.serving.inference.records import columns_of
+from disan_tf.serving.inference.batches import look_up, tokenise
+from disan_tf.serving.inference.lines import read_chunks
+from disan_tf.serving.inference.records import SINGLE, columns_of, usual_columns
 from disan_tf.text import TextToIds, TracedTextToIds, text_files
 
-NLI = ("premise", "hypothesis")
+NLI = usual_columns(("premise", "hypothesis"))
 
 
-def read(path, input_format=None, fields=SENTENCE):
-    return [record for chunk in read_chunks(path, input_format, fields) for record in chunk]
+def read(path, input_format=None, columns=SINGLE):
+    return [record for chunk in read_chunks(path, input_format, columns) for record in chunk]
 
 
 def write(path, content):
@@ -39,18 +40,11 @@ def test_lines_end_with_a_newline_alone(tmp_path):
     assert read(path) == [{"text": text} for text in texts]
 
 
-def test_an_empty_file_has_no_lines(tmp_path):
-    assert read(write(tmp_path / "a.txt", "")) == []
-
-
 @pytest.mark.parametrize(
     "name, content, count",
     [
-        ("a.txt", "one\ntwo\n", 2),
         ("a.txt", "one\ntwo", 2),
-        ("a.txt", "", 0),
         ("a.csv", "text,id\none,1\n", 1),
-        ("a.tsv", "text", 0),
         ("a.csv", "", 0),
     ],
 )
@@ -59,7 +53,7 @@ def test_lines_are_counted_without_the_header(tmp_path, monkeypatch, name, conte
     assert lines.count_lines(write(tmp_path / name, content)) == count
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 18])
+@pytest.mark.parametrize("size", [1, 7])
 def test_lines_are_whole_however_they_are_read(tmp_path, monkeypatch, size):
     monkeypatch.setattr(text_files, "CHUNK_BYTES", size)
     path = write(tmp_path / "a.txt", "\nété film\r\n\n\nx\n\nlonger than a chunk\n")
@@ -77,14 +71,6 @@ def test_memory_holds_one_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr(text_files, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a.txt", "a good film\n" * 1000)
     assert max(len(chunk) for chunk in read_chunks(path)) <= 6
-
-
-def test_a_byte_order_mark_is_no_text(tmp_path):
-    assert read(write(tmp_path / "a.txt", "\ufeffa\n\ufeffb")) == [
-        {"text": "a"},
-        {"text": "\ufeffb"},
-    ]
-    assert read(write(tmp_path / "a.jsonl", '\ufeff{"text": "a"}')) == [{"text": "a"}]
 
 
 def test_json_objects_keep_their_fields(tmp_path):
@@ -108,12 +94,7 @@ def test_an_unknown_format_is_refused(tmp_path):
     ("line", "message"),
     [
         (b'{"text": "a"', r"not JSON \(Expecting ',' delimiter, column 13\)"),
-        (b'{"text": "a", "p": NaN}', "not JSON"),
-        (b'{"text": "a", "p": 1e999}', "not JSON"),
-        (b'{"text": "\\ud83d"}', r"not JSON \(\\ud83d is half of a surrogate"),
-        (b"[" * 100_000, "not JSON"),
         (b'{"id": 1}', 'there is no "text" or "tokens"; add one of them'),
-        (b'["text"]', "not a JSON object"),
         (b'{"text": null}', '"text" is not a string'),
         (b'{"tokens": "a b"}', '"tokens" is not a list of strings'),
         (b'{"tokens": ["a", 1]}', '"tokens" is not a list of strings'),
@@ -125,12 +106,6 @@ def test_a_broken_line_is_named(tmp_path, line, message):
     with pytest.raises(UserError, match=rf"a\.jsonl, line 3: {message}") as error:
         read(path)
     assert str(error.value).endswith(".") and "\n" not in str(error.value)
-
-
-def test_a_byte_that_is_not_utf8_is_named(tmp_path):
-    path = write(tmp_path / "a.txt", b"a\nb\nfilm\xe9\n")
-    with pytest.raises(UserError, match=r"a\.txt, line 3: byte 0xe9 at column 5 is not UTF-8"):
-        read(path)
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -170,7 +145,7 @@ def test_a_record_without_tokens_is_one_unknown_token(text_to_ids):
 
 def test_a_line_of_a_pair_has_a_tab_between_its_sentences(tmp_path):
     path = write(tmp_path / "a.txt", "a film\tno film\r\n\t\n")
-    assert read(path, fields=NLI) == [
+    assert read(path, columns=NLI) == [
         {"premise": "a film", "hypothesis": "no film"},
         {"premise": "", "hypothesis": ""},
     ]
@@ -181,14 +156,14 @@ def test_a_line_that_is_no_pair_is_named(tmp_path, line):
     path = write(tmp_path / "a.txt", f"a\tb\n{line}\n")
     message = rf"a\.txt, line 2: {line.count(chr(9)) + 1} columns?, not 2; .* --input_format=tsv"
     with pytest.raises(UserError, match=message):
-        read(path, fields=NLI)
+        read(path, columns=NLI)
 
 
-@pytest.mark.parametrize("names", [NLI, ("sentence1", "sentence2")])
+@pytest.mark.parametrize("names", [NLI.fields, ("sentence1", "sentence2")])
 def test_pairs_are_looked_up_by_either_names_or_as_tokens(tmp_path, text_to_ids, names):
     pairs = [dict(zip(names, ("A film", "isn't"))), {names[0]: "a", "hypothesis_tokens": ["film"]}]
     path = write(tmp_path / "a.jsonl", "".join(json.dumps(pair) + "\n" for pair in pairs))
-    records = read(path, fields=NLI)
+    records = read(path, columns=NLI)
     assert records == pairs
     tokens = tokenise(records, text_to_ids, NLI)
     assert tokens == [(["A", "film"], ["is", "n't"]), (["a"], ["film"])]
@@ -207,43 +182,27 @@ def test_pairs_are_looked_up_by_either_names_or_as_tokens(tmp_path, text_to_ids,
 def test_a_pair_that_lacks_a_sentence_is_named(tmp_path, record, message):
     path = write(tmp_path / "a.jsonl", json.dumps(record) + "\n")
     with pytest.raises(UserError, match=rf"a\.jsonl, line 1: {message}"):
-        read(path, fields=NLI)
-
-
-def test_a_table_has_named_columns_and_plain_quotes(tmp_path):
-    rows = 'index\tsentence1\tsentence2\n0\t"a film\tit\'s "new" .\r\n1\t\t\n'
-    assert read(write(tmp_path / "a.tsv", "\ufeff" + rows), fields=NLI) == [
-        {"index": "0", "sentence1": '"a film', "sentence2": 'it\'s "new" .'},
-        {"index": "1", "sentence1": "", "sentence2": ""},
-    ]
+        read(path, columns=NLI)
 
 
 def test_the_official_relatedness_table_has_sentences_of_its_names(tmp_path):
     rows = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n7\ta film\tfilms\t4.5\n"
-    (record,) = read(write(tmp_path / "a.txt", rows), "tsv", ("sentence_a", "sentence_b"))
+    (record,) = read(
+        write(tmp_path / "a.txt", rows), "tsv", usual_columns(("sentence_a", "sentence_b"))
+    )
     assert record["relatedness_score"] == "4.5" and record["sentence_B"] == "films"
-
-
-def test_a_table_row_may_end_without_labels_of_annotators_alone(tmp_path):
-    header = "sentence1\tsentence2\tpairID\tlabel1\tlabel2\n"
-    path = write(tmp_path / "a.tsv", header + "a\tb\t1n\tneutral\na\tb\t2n\n")
-    assert [record["pairID"] for record in read(path, fields=NLI)] == ["1n", "2n"]
-    with pytest.raises(UserError, match="line 2: 2 columns, and the header has 5"):
-        read(write(tmp_path / "a.tsv", header + "a\tb\n"), fields=NLI)
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ("index\tsentence1\n", 'line 1: there is no "hypothesis", "sentence2" or'),
-        ("sentence1\tsentence2\tsentence1\n", "line 1: two columns have one name"),
         ("sentence1\tsentence2\na\tb\na\n", "line 3: 1 column, and the header has 2"),
-        ("sentence1\tsentence2\na\tb\tc\n", "line 2: 3 columns, and the header has 2"),
     ],
 )
 def test_a_broken_table_is_named(tmp_path, rows, message):
     with pytest.raises(UserError, match=rf"a\.tsv, {message}"):
-        read(write(tmp_path / "a.tsv", rows), fields=NLI)
+        read(write(tmp_path / "a.tsv", rows), columns=NLI)
 
 
 @pytest.mark.parametrize(
@@ -258,11 +217,6 @@ def test_a_blank_line_is_a_record_with_a_blank_text(tmp_path, name, content):
     assert [record["text"] for record in read(write(tmp_path / name, content))] == ["a", "", "b"]
 
 
-def read_columns(path, columns, fields=SENTENCE):
-    chunks = read_chunks(path, fields=fields, columns=columns)
-    return [record for chunk in chunks for record in chunk]
-
-
 def own_columns(fields=SENTENCE, chosen=(), **data):
     return columns_of({"data": {"corpus": "table", **data}}, fields, chosen)
 
@@ -270,24 +224,24 @@ def own_columns(fields=SENTENCE, chosen=(), **data):
 def test_the_column_of_the_training_is_read_before_ours(tmp_path, text_to_ids):
     path = write(tmp_path / "a.csv", "review,text\na film,x\n")
     columns = own_columns(text="review")
-    records = read_columns(path, columns)
-    assert tokenise(records, text_to_ids, columns=columns) == [(["a", "film"],)]
-    assert read_columns(write(tmp_path / "b.csv", "text\na film\n"), columns)
+    records = read(path, columns=columns)
+    assert tokenise(records, text_to_ids, columns) == [(["a", "film"],)]
+    assert read(write(tmp_path / "b.csv", "text\na film\n"), columns=columns)
 
 
 def test_both_columns_of_a_pair_are_those_of_the_training(tmp_path, text_to_ids):
     path = write(tmp_path / "a.csv", "answer,question\na film,is\n")
-    columns = own_columns(NLI, text="question", second_text="answer")
-    records = read_columns(path, columns, NLI)
-    assert tokenise(records, text_to_ids, NLI, columns) == [(["is"], ["a", "film"])]
+    columns = own_columns(NLI.fields, text="question", second_text="answer")
+    records = read(path, columns=columns)
+    assert tokenise(records, text_to_ids, columns) == [(["is"], ["a", "film"])]
 
 
 def test_a_chosen_column_is_read_alone(tmp_path):
     columns = own_columns(chosen=["tokens"], text="review")
     path = write(tmp_path / "a.csv", "review,tokens\nx,a film\n")
-    assert columns.find_tokens(read_columns(path, columns)[0], "sentence") is None
+    assert columns.find_tokens(read(path, columns=columns)[0], "sentence") is None
     with pytest.raises(UserError, match='there is no "tokens" among the columns review, text; '):
-        read_columns(write(tmp_path / "b.csv", "review,text\nx,y\n"), columns)
+        read(write(tmp_path / "b.csv", "review,text\nx,y\n"), columns=columns)
 
 
 def test_as_many_columns_are_chosen_as_the_model_reads():
@@ -306,11 +260,9 @@ def test_a_table_without_the_column_gets_a_hint(tmp_path):
 @pytest.mark.parametrize(
     "content, records",
     [
-        ("id,text\n1,a\n", [{"id": "1", "text": "a"}]),
         ("id\ttext\n1\ta, b\n", [{"id": "1", "text": "a, b"}]),
         ("text\na, b\n", [{"text": "a, b"}]),
         ('"text";"id"\na, b;1\n', [{"text": "a, b", "id": "1"}]),
-        ("id|text\n1|a\n", [{"id": "1", "text": "a"}]),
         ('{"id": 1, "text": "a"}\n{"text": "b"}\n', [{"id": 1, "text": "a"}, {"text": "b"}]),
     ],
 )
@@ -324,12 +276,9 @@ def test_a_header_or_json_on_standard_input_is_seen_and_said(content, records, m
 @pytest.mark.parametrize(
     "line",
     [
-        "a film",
         "text, a good film",
-        "text .",
         "tokens",
         "id,body",
-        "text; a good film .",
         '{"id": 1}',
     ],
 )
@@ -345,7 +294,6 @@ def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
         ("a.txt", '{"text": "a"}', "jsonl", "JSON"),
         ("a", '[{"text": "a"}]', "jsonl", "a JSON array"),
         ("a.txt", "[", "jsonl", "a JSON array"),
-        ("a.txt", "id\ttext", "tsv", "a header"),
         ("a.data", "text;id", "csv", "a header"),
     ],
 )
@@ -365,13 +313,9 @@ def test_another_format_under_a_name_of_text_gets_a_warning(
 @pytest.mark.parametrize(
     "name, content",
     [
-        ("THREE.CSV", b"id,text\n1,a\n2,b\n"),
-        ("a.json", b'{"id": "1", "text": "a"}\n{"id": "2", "text": "b"}\n'),
         ("b.json", b'[{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]'),
         ("a.tsv.gz", gzip.compress(b"id\ttext\n1\ta\n2\tb\n", mtime=0)),
-        ("a.csv", b"sep=;\r\nid;text\r\n1;a\r\n2;b\r\n"),
-        ("b.csv", "id\ttext\r\n1\ta\r\n2\tb\r\n".encode("utf-16")),
-        ("c.csv", b"id,text,,\r1,a,,\r2,b,,\r"),
+        ("B.CSV", "id\ttext\r\n1\ta\r\n2\tb\r\n".encode("utf-16")),
     ],
 )
 def test_a_file_as_people_have_it_has_the_same_records(tmp_path, name, content):
@@ -397,14 +341,8 @@ def test_a_repeated_header_is_refused(tmp_path):
 
 def test_a_chosen_column_names_the_text_of_plain_lines_too(tmp_path, text_to_ids):
     columns = own_columns(chosen=["body"])
-    records = read_columns(write(tmp_path / "a.txt", "a film\n"), columns)
-    assert tokenise(records, text_to_ids, columns=columns) == [(["a", "film"],)]
-
-
-def test_a_comma_table_has_texts_over_several_lines(tmp_path):
-    path = write(tmp_path / "a.csv", 'id,text\n1,"a ""film"",\n\nand more"\n2,b\n')
-    first, second = read(path)
-    assert first == {"id": "1", "text": 'a "film",\n\nand more'} and second["text"] == "b"
+    records = read(write(tmp_path / "a.txt", "a film\n"), columns=columns)
+    assert tokenise(records, text_to_ids, columns) == [(["a", "film"],)]
 
 
 @pytest.mark.parametrize(
@@ -412,10 +350,6 @@ def test_a_comma_table_has_texts_over_several_lines(tmp_path):
     [
         ('id,text\n1,"a\nb\n', "line 3: the input ends inside a quoted value; close the quote"),
         ('id,text\n1,"a"b\n', "line 2: not CSV"),
-        ("id,text\n1\n", "line 2: 1 column, and the header has 2"),
-        ('id,"text\n', "line 1: the quoted name of a column does not end"),
-        ("id,review\n", 'line 1: there is no "text"'),
-        ('id,text\n1,"a\n' + "b" * 200_000 + "\nc\n", "line 3: not CSV .field larger than"),
     ],
 )
 def test_a_broken_comma_table_is_named(tmp_path, rows, message):

@@ -1,5 +1,7 @@
 """A loaded model's Keras model, parts and description."""
 
+import dataclasses
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -7,9 +9,7 @@ import pytest
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference.model import LoadedModel
-from tests.support.models.bundles import make_bundle
 
 TEXTS = {
     "disan_trec": ["Who wrote it ?", "How far is the sea , and why ?"],
@@ -22,38 +22,36 @@ TEXTS = {
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name != "disan_trec")) for name in TEXTS],
 )
-def test_the_keras_model_has_the_logits_of_the_predictions(name):
-    model = disan_tf.load(name)
+def test_the_keras_model_has_the_logits_of_the_predictions(name, loaded):
+    model = loaded(name)
     logits = model.keras_model.predict(model.preprocess(TEXTS[name]), verbose=0)
     probabilities = [list(row["probabilities"].values()) for row in model.predict(TEXTS[name])]
     np.testing.assert_allclose(tf.nn.softmax(logits), probabilities, atol=2e-2)  # bfloat16
 
 
-def test_the_parts_are_those_of_the_keras_model():
-    model = disan_tf.load("disan_trec")
+def test_the_parts_are_those_of_the_keras_model(loaded):
+    model = loaded("disan_trec")
     ids = model.preprocess(TEXTS["disan_trec"])["sentence"]
     vectors = model.encoder(model.embedding(ids), mask=ids != 0)
     np.testing.assert_allclose(vectors, model.encode(TEXTS["disan_trec"]), atol=1e-2)
     assert model.head(vectors).shape == (2, len(model.classes))
 
 
-def test_a_model_says_what_it_is():
-    text = repr(disan_tf.load("disan_sick"))
-    assert "disan_sick: relatedness of sentence_a and sentence_b, classes 1, 2, 3, 4, 5" in text
-    assert "1,866,005 parameters, dev_pearson 0.84" in text
+def test_a_model_says_what_it_is(loaded):
+    text = repr(loaded("disan_trec"))
+    assert text.startswith("<disan_trec: classification of text, classes ABBR, DESC, ENTY, HUM, ")
+    assert re.search(r" [\d,]+ parameters, dev_accuracy 0\.\d+>$", text)
 
 
-def test_names_of_classes_do_not_steer_a_terminal(tmp_path):
-    bundle = load_bundle(make_bundle(tmp_path))
-    bundle.classes[0] = "\x1b]0;title\x07\x9b2Jgood"
-    assert r"classes \x1b]0;title\x07\x9b2Jgood, " in repr(LoadedModel(bundle))
+def test_names_of_classes_do_not_steer_a_terminal(bundle):
+    info = {**bundle.info, "classes": ["\x1b]0;title\x07\x9b2Jgood", *bundle.classes[1:]]}
+    text = repr(LoadedModel(dataclasses.replace(bundle, info=info)))
+    assert r"classes \x1b]0;title\x07\x9b2Jgood, " in text
 
 
 def test_threads_may_share_a_model():
-    model, texts = (
-        disan_tf.load("demo"),
-        [["a fine film ."], ["a dull film .", "warm , and funny ."]],
-    )
+    model = disan_tf.load("demo")
+    texts = [["a fine film ."], ["a dull film .", "warm , and funny ."]]
     batches = [texts[number % 2] for number in range(40)]
     with ThreadPoolExecutor(8) as threads:  # whose first calls compile the functions together
         found = [*zip(threads.map(model.predict, batches), threads.map(model.encode, batches))]

@@ -11,11 +11,11 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError, explain
-from disan_tf.runs.bundle import load_bundle
+from disan_tf.serving.inference import batches as batches_module
 from disan_tf.serving.inference import predict as predict_module
 from disan_tf.serving.inference.predict import predict
 from disan_tf.text import text_files
-from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
+from tests.support.models.bundles import CLASSES, SENTENCES, WORDS
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_pat
     (tmp_path / "in.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     predict(bundle, tmp_path / "in.txt", tmp_path / "one.jsonl", batch_size=1)
     predict(bundle, tmp_path / "in.txt", tmp_path / "many.jsonl", batch_size=64)
-    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 100)
+    monkeypatch.setattr(batches_module, "MAX_POSITIONS", 100)
     monkeypatch.setattr(text_files, "CHUNK_BYTES", 2000)
     predict(bundle, tmp_path / "in.txt", tmp_path / "chunks.jsonl", batch_size=64)
     one = read(tmp_path / "one.jsonl")
@@ -74,16 +74,16 @@ def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_pat
 
 
 def test_batches_hold_similar_lengths_and_few_positions(monkeypatch):
-    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
+    monkeypatch.setattr(batches_module, "MAX_POSITIONS", 20)
     lengths = np.array([[3], [50], [1], [4], [10], [2], [3]])
-    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 3)]
+    batches = [list(batch) for batch in batches_module.batches_of_similar_length(lengths, 3)]
     assert batches == [[2, 5, 0], [6], [3, 4], [1]]
 
 
 def test_both_sentences_of_a_pair_take_positions(monkeypatch):
-    monkeypatch.setattr(predict_module, "MAX_POSITIONS", 20)
+    monkeypatch.setattr(batches_module, "MAX_POSITIONS", 20)
     lengths = np.array([[3, 7], [3, 1], [3, 8], [2, 1]])
-    batches = [list(batch) for batch in predict_module.batches_of_similar_length(lengths, 4)]
+    batches = [list(batch) for batch in batches_module.batches_of_similar_length(lengths, 4)]
     assert batches == [[3], [2], [0, 1]]  # 2 * (3 + 8) are too many, 2 * (3 + 7) are not
 
 
@@ -103,12 +103,6 @@ def test_fields_are_carried_and_tokens_are_looked_up_as_they_are(bundle, tmp_pat
     first, second, third = probabilities(records)
     np.testing.assert_allclose(first, second, atol=1e-6)  # "/" in text is the token "\/"
     assert np.abs(second - third).max() > 1e-3  # as a token it is unknown
-
-
-def test_no_lines_give_an_empty_file(bundle, tmp_path):
-    (tmp_path / "in.txt").touch()
-    assert predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl").rows == 0
-    assert (tmp_path / "out.jsonl").read_bytes() == b""
 
 
 def test_an_error_leaves_nothing(bundle, tmp_path, monkeypatch):
@@ -137,16 +131,16 @@ def test_a_file_that_exists_is_refused_before_the_input_is_read(bundle, tmp_path
 def test_a_file_that_appears_meanwhile_is_not_replaced(bundle, texts, tmp_path, monkeypatch):
     def answer_slowly(*_):
         (tmp_path / "out.jsonl").write_text("of another run")
-        return [(np.ones(5), 0, False)] * len(SENTENCES)
+        return [[value] * len(SENTENCES) for value in (np.ones(5), 0, False)]
 
-    monkeypatch.setattr(predict_module, "predict_all", answer_slowly)
+    monkeypatch.setattr(predict_module, "compute", answer_slowly)
     with pytest.raises(UserError, match=r"out\.jsonl exists already"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_text() == "of another run"
 
 
 def test_a_lost_prediction_is_noticed(bundle, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(predict_module, "predict_all", lambda *_: [(np.ones(5), 0, False)])
+    monkeypatch.setattr(predict_module, "compute", lambda *_: [[np.ones(5)], [0], [False]])
     with pytest.raises(RuntimeError, match=f"1 predictions for {len(SENTENCES)} rows"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
@@ -198,9 +192,8 @@ def test_an_output_that_cannot_be_a_file_is_refused(bundle, texts, tmp_path):
         predict(bundle, texts, texts / "out.jsonl")
 
 
-def test_a_mixed_precision_model_predicts(texts, tmp_path):
-    bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
-    predict(bundle, texts, tmp_path / "out.jsonl")
+def test_a_mixed_precision_model_predicts(mixed_bundle, texts, tmp_path):
+    predict(mixed_bundle, texts, tmp_path / "out.jsonl")
     labelled = [record for record in read(tmp_path / "out.jsonl") if record["label"]]
     np.testing.assert_allclose(probabilities(labelled).sum(1), 1.0, atol=1e-6)
 
@@ -311,9 +304,7 @@ def test_another_column_is_read_on_request(bundle, tmp_path):
     "name, content, own",
     [
         ("in.csv", "id,text\n", ["id", "text"]),
-        ("in.csv", "", ["text"]),
         ("in.txt", "", ["text"]),
-        ("in.jsonl", "", ["text"]),
     ],
 )
 def test_a_table_without_rows_has_its_header(bundle, tmp_path, name, content, own):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from disan_tf.serving.inference.weight_vectors import WeightVectors, principal_components
+from disan_tf.serving.inference.attend import WeightVectors, principal_components
 
 RANDOM = np.random.default_rng(3)
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
-from typing import Annotated, Optional
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Callable, Optional
 
 import uvicorn
 from fastapi import FastAPI, HTTPException
@@ -12,14 +14,15 @@ from disan_tf.common.errors import Stopped
 from disan_tf.common.installation import VERSION
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.serving.inference.model import LoadedModel
-from disan_tf.serving.server.batcher import Batcher, Busy
 
 MAX_BYTES = 1 << 20  # of a request's body
 MAX_TEXTS = 256  # of a request, and of a batch
 MAX_CHARACTERS = 10_000  # of a text
+MAX_WAITING = 1000  # requests that wait for the model; later ones are refused
 _STOPPING = 30  # seconds that running requests have after SIGTERM
 
 Text = Annotated[str, Field(max_length=MAX_CHARACTERS)]
+_TopK = Optional[Annotated[int, Field(ge=1)]]
 
 
 def make_app(model: LoadedModel, name: str) -> FastAPI:
@@ -33,10 +36,6 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
     Concurrent requests are computed together. Texts of more than `MAX_CHARACTERS` and more than
     `MAX_TEXTS` of them get the status 422, bodies of more than `MAX_BYTES` 413, and requests
     beyond those that may wait 503.
-
-    Args:
-      model: the model.
-      name: its name.
     """
     predictions = Batcher(model.predict, MAX_TEXTS)
     vectors = Batcher(lambda texts: model.encode(texts).tolist(), MAX_TEXTS)
@@ -50,7 +49,8 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
 
     app = FastAPI(title=name, version=VERSION, lifespan=computing)
     app.add_middleware(BodyLimit)
-    one = Text if len(model.fields) == 1 else _record(model.fields)
+    pair = create_model("Pair", **dict.fromkeys(model.fields, (Text, ...)))
+    one = Text if len(model.fields) == 1 else pair
     Predict = create_model("Predict", texts=_texts(one), top_k=(_TopK, None))
     Encode = create_model("Encode", texts=_texts(Text))
 
@@ -61,34 +61,19 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
     @app.post("/predict")
     async def predict(request: Predict) -> dict:
         texts = [text if isinstance(text, str) else text.model_dump() for text in request.texts]
-        predicted = await _wait_for(predictions(texts))
+        predicted = await predictions(texts)
         return {"predictions": [_first(prediction, request.top_k) for prediction in predicted]}
 
     async def encode(request: Encode) -> dict:
-        return {"vectors": await _wait_for(vectors(request.texts))}
+        return {"vectors": await vectors(request.texts)}
 
     if isinstance(model.encoder, SentenceEncoder):
         app.post("/encode")(encode)
     return app
 
 
-_TopK = Optional[Annotated[int, Field(ge=1)]]
-
-
 def _texts(kind):
     return (Annotated[list[kind], Field(min_length=1, max_length=MAX_TEXTS)], ...)
-
-
-def _record(fields):
-    """Returns the type of a pair: an object with a text for each field."""
-    return create_model("Pair", **dict.fromkeys(fields, (Text, ...)))
-
-
-async def _wait_for(results):
-    try:
-        return await results
-    except Busy:
-        raise HTTPException(503, "Too many requests wait; try again later.") from None
 
 
 def _first(prediction: dict, top_k: Optional[int]) -> dict:
@@ -97,6 +82,66 @@ def _first(prediction: dict, top_k: Optional[int]) -> dict:
         return prediction
     ranked = sorted(prediction["probabilities"].items(), key=lambda item: -item[1])
     return {**prediction, "probabilities": dict(ranked[:top_k])}
+
+
+class Batcher:
+    """Computes all waiting requests in one call: the longer a call takes, the more come next.
+
+    Nothing waits on purpose: a request that finds the model free is computed alone. A call returns
+    the results of a request's items, or raises a response of the status 503 if too many requests
+    wait.
+
+    Args:
+      compute: a list of items -> a sequence with a result for each; it runs in a thread.
+      most: the most items in a call; a request may have up to as many.
+    """
+
+    def __init__(self, compute: Callable[[list], Sequence], most: int):
+        self._compute, self._most = compute, most
+        self._waiting: list[tuple[list, asyncio.Future]] = []
+        self._has_waiting = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1)
+
+    async def __call__(self, items: list) -> Sequence:
+        if len(self._waiting) >= MAX_WAITING:
+            raise HTTPException(503, "Too many requests wait; try again later.")
+        result = asyncio.get_running_loop().create_future()
+        self._waiting.append((items, result))
+        self._has_waiting.set()
+        return await result
+
+    async def run(self) -> None:
+        """Computes the requests until it is cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._has_waiting.wait()
+            batch = self._take()
+            items = [item for items, _ in batch for item in items]
+            try:
+                rows = iter(await loop.run_in_executor(self._thread, self._compute, items))
+                results = [[next(rows) for _ in items] for items, _ in batch]
+            except Exception as error:
+                results = [error] * len(batch)
+            for (_, future), result in zip(batch, results):
+                if future.done():  # its client has gone
+                    continue
+                if isinstance(result, Exception):
+                    future.set_exception(result)
+                else:
+                    future.set_result(result)
+
+    def _take(self) -> list[tuple[list, asyncio.Future]]:
+        """Removes and returns the first requests, with at most `most` items."""
+        size, count = 0, 0
+        for items, _ in self._waiting:
+            size += len(items)
+            if count and size > self._most:
+                break
+            count += 1
+        batch, self._waiting = self._waiting[:count], self._waiting[count:]
+        if not self._waiting:
+            self._has_waiting.clear()
+        return batch
 
 
 class BodyLimit:

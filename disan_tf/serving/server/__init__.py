@@ -1,1 +1,0 @@
-"""A trained model behind HTTP."""

@@ -105,23 +105,23 @@ def _unpack(path: Path, weights: Path) -> dict[str, bytes]:
                 )
             with file.open(_WEIGHTS) as source, weights.open("wb") as target:
                 shutil.copyfileobj(source, target)
-            return {name: _read(file, name) for name in _JSON}
+            texts = {}
+            for name in _JSON:
+                with file.open(name) as member:
+                    texts[name] = member.read(LONGEST_JSON + 1)
+            return texts
     except FileNotFoundError:
         raise UserError(f"{path} does not exist; check the path.") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
         raise UserError(f"{path} is no .keras file, or is damaged ({error}); {REMEDY}.") from None
 
 
-def _read(file: zipfile.ZipFile, name: str) -> bytes:
-    with file.open(name) as member:
-        return member.read(LONGEST_JSON + 1)
-
-
 def _check_classes(path: Path, config: dict) -> None:
     """Raises UserError for the first class or function, at any depth, that is not allowed."""
+    keys = ("module", "class_name", "registered_name")
     for place, value in _objects(config):
-        names = [value.get(name) for name in ("module", "class_name", "registered_name")]
-        if not any(name in value for name in ("module", "class_name", "registered_name")):
+        names = [value.get(key) for key in keys]
+        if value.keys().isdisjoint(keys):
             continue
         is_text = all(isinstance(name, (str, type(None))) for name in names)
         module = _OURS if is_text and str(names[0]).startswith(f"{_OURS}.") else names[0]

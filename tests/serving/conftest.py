@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.locks import locked
@@ -13,6 +14,7 @@ from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model, newest_version
 from disan_tf.serving.inference import attend, encode, model, predict
 from tests.support.models.bundles import NLI, RELATEDNESS, make_bundle, make_pair_bundle
+from tests.support.models.films import LABELS, TEXTS
 
 _ENCODERS = {
     NLI: {"name": "source2token", "activation": "elu"},
@@ -79,6 +81,23 @@ def make_once(tmp_path_factory):
 def bundle(make_once):
     """A model of single sentences."""
     return load_bundle(make_once("tiny", make_bundle) / "bundle")
+
+
+@pytest.fixture(scope="session")
+def quick_bundle(make_once):
+    """A model of single sentences, with an encoder that is traced in a short time."""
+    make = functools.partial(make_bundle, encoder=_ENCODERS[NLI])
+    return load_bundle(make_once("quick", make) / "bundle")
+
+
+@pytest.fixture(scope="session")
+def classifier(quick_bundle):
+    """A `TextClassifier` that has learnt to tell `TEXTS` apart; tests change its copies alone."""
+    tf.keras.utils.set_random_seed(1)
+    made = disan_tf.TextClassifier.from_preset(quick_bundle.directory, classes=("bad", "good"))
+    made.compile(tf.keras.optimizers.Adam(0.02))
+    made.fit(TEXTS, LABELS, epochs=40, verbose=0)
+    return made
 
 
 @pytest.fixture(scope="session")

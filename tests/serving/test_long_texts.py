@@ -7,7 +7,6 @@ import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 
 from disan_tf.serving.export import row_blocks, saved_model
 from disan_tf.serving.export.saved_model import export_saved_model
-from disan_tf.serving.export.warm_up import FILE
 from tests.support.models.bundles import SENTENCES
 
 MAX_NUMBER = 8  # tokens
@@ -15,20 +14,20 @@ LONG = [index for index, text in enumerate(SENTENCES) if len(text.split()) > MAX
 
 
 @pytest.fixture(scope="module")
-def models(bundle, tmp_path_factory):
+def models(quick_bundle, tmp_path_factory):
     """The loaded models of text and of ids, which read eight tokens, in blocks of two sentences."""
     folder = tmp_path_factory.mktemp("cut")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_blocks, "BLOCK_POSITIONS", 2 * MAX_NUMBER)
         patch.setattr(saved_model, "attend_limit", lambda bundle: MAX_NUMBER)
-        paths = export_saved_model(bundle.directory, folder, MAX_NUMBER)
+        paths = export_saved_model(quick_bundle.directory, folder, MAX_NUMBER)
     return [tf.saved_model.load(str(path)) for path in paths]
 
 
 @pytest.fixture(scope="module")
-def cut(bundle):
+def cut(quick_bundle):
     """Ids of the tokens that are read."""
-    return bundle.text_to_ids()(SENTENCES)[:, :MAX_NUMBER]
+    return quick_bundle.text_to_ids()(SENTENCES)[:, :MAX_NUMBER]
 
 
 def questions(models, bundle):
@@ -42,13 +41,13 @@ def vectors_of(bundle, ids, model, models):
     return tf.where(has_words, bundle.model.encode(ids), 0.0)
 
 
-def test_long_texts_are_cut_told_and_read_in_several_blocks(models, bundle, cut):
-    for model, sentences in questions(models, bundle):
+def test_long_texts_are_cut_told_and_read_in_several_blocks(models, quick_bundle, cut):
+    for model, sentences in questions(models, quick_bundle):
         found = model.signatures["serving_default"](sentences)
-        expected = tf.nn.softmax(bundle.model(cut))
+        expected = tf.nn.softmax(quick_bundle.model(cut))
         np.testing.assert_allclose(found["probabilities"], expected, rtol=0, atol=1e-5)
         encoded = model.signatures["encode"](sentences)
-        expected = vectors_of(bundle, cut, model, models)
+        expected = vectors_of(quick_bundle, cut, model, models)
         np.testing.assert_allclose(encoded["vectors"], expected, rtol=0, atol=1e-5)
         for outputs in (found, encoded):
             assert tf.where(outputs["truncated"])[:, 0].numpy().tolist() == LONG
@@ -61,34 +60,34 @@ def test_attend_refuses_what_is_too_large_with_its_limit(models):
         attend(tf.constant(SENTENCES))
 
 
-def test_the_loaded_object_gives_vectors_and_xla_compiles_it(models, bundle, cut):
+def test_the_loaded_object_gives_vectors_and_xla_compiles_it(models, quick_bundle, cut):
     text, ids = models
-    expected = vectors_of(bundle, cut, text, models)
+    expected = vectors_of(quick_bundle, cut, text, models)
     np.testing.assert_allclose(text(tf.constant(SENTENCES)), expected, rtol=0, atol=1e-5)
     compiled = tf.function(lambda batch: ids(batch), jit_compile=True)
-    np.testing.assert_allclose(compiled(cut), bundle.model.encode(cut), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(compiled(cut), quick_bundle.model.encode(cut), rtol=0, atol=1e-5)
 
 
 @pytest.mark.slow
-def test_its_gradients_are_those_of_the_trained_model(models, bundle, cut):
-    weights = {weight.name: weight for weight in bundle.model.trainable_variables}
-    for model, sentences in questions(models, bundle):
+def test_its_gradients_are_those_of_the_trained_model(models, quick_bundle, cut):
+    weights = {weight.name: weight for weight in quick_bundle.model.trainable_variables}
+    for model, sentences in questions(models, quick_bundle):
         trained = list(model.trainable_variables)
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum(model(sentences) ** 2)
         found = tape.gradient(loss, trained)
         with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(vectors_of(bundle, cut, model, models) ** 2)
+            loss = tf.reduce_sum(vectors_of(quick_bundle, cut, model, models) ** 2)
         exact = tape.gradient(loss, [weights[weight.name] for weight in trained])
-        assert len(trained) > 20
+        assert len(trained) > 4
         for one, other in zip(found, exact):
             one, other = (tf.convert_to_tensor(gradient) for gradient in (one, other))
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
 
 
-def test_a_keras_layer_of_hub_trains_it(bundle, export):
+def test_a_keras_layer_of_hub_trains_it(pair_export):
     hub = pytest.importorskip("tensorflow_hub", reason="tensorflow-hub is missing")
-    layer = hub.KerasLayer(str(export[0]), trainable=True)
+    layer = hub.KerasLayer(str(pair_export[0]), trainable=True)
     model = tf.keras.Sequential(
         [tf.keras.Input([], dtype=tf.string), layer, tf.keras.layers.Dense(1)]
     )
@@ -96,13 +95,5 @@ def test_a_keras_layer_of_hub_trains_it(bundle, export):
     before = [weight.numpy() for weight in layer.trainable_weights]
     model.fit(tf.constant(SENTENCES), tf.ones([len(SENTENCES), 1]), verbose=0)
     changed = [np.any(a != b.numpy()) for a, b in zip(before, layer.trainable_weights)]
-    assert sum(changed) > 20
+    assert changed and all(changed)
     assert [weight.shape[0] for weight in layer.non_trainable_weights]
-
-
-def test_warm_up_requests_ask_every_signature_of_both_models(export):
-    for path in export:
-        names = set(tf.saved_model.load(str(path)).signatures)
-        records = list(tf.data.TFRecordDataset(str(path / FILE)).as_numpy_iterator())
-        assert len(records) == 2 * len(names)
-        assert all(any(name.encode() in record for record in records) for name in names)

@@ -96,9 +96,8 @@ def test_the_mode_is_silent_about_gold_labels_in_files_without_them(
     assert capsys.readouterr().err == f"{len(PAIRS)} predictions in {tmp_path / 'out.jsonl'}\n"
 
 
-@pytest.mark.parametrize("name", [NLI, RELATEDNESS])
-def test_attention_tensors_are_those_of_each_sentence(bundles, pairs, tmp_path, name):
-    bundle = bundles[name]
+def test_attention_tensors_are_those_of_each_sentence(nli_bundle, pairs, tmp_path):
+    bundle = nli_bundle
     assert attend(bundle, pairs, tmp_path / "out") == len(PAIRS)
     text_to_ids = bundle.text_to_ids()
     for number, pair in enumerate(PAIRS, start=1):
@@ -112,20 +111,3 @@ def test_attention_tensors_are_those_of_each_sentence(bundles, pairs, tmp_path, 
                 tensor_found = found.pop(f"{field}_{tensor_name}")
                 np.testing.assert_allclose(tensor_found, tensor[0], rtol=0, atol=1e-5)
         assert not found
-
-
-def test_attention_files_hold_the_prediction(bundles, pairs, tmp_path):
-    predict(bundles[RELATEDNESS], pairs, tmp_path / "out.jsonl")
-    attend(bundles[RELATEDNESS], pairs, tmp_path / "out")
-    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
-    assert described["score"] == pytest.approx(read(tmp_path / "out.jsonl")[0]["score"], abs=1e-5)
-
-
-def test_tokens_alone_are_joined_to_a_text(bundles, tmp_path):
-    record = {"premise_tokens": ["a", "isn't"], "sentence2": "bad"}
-    (tmp_path / "in.jsonl").write_text(json.dumps(record) + "\n")
-    attend(bundles[NLI], tmp_path / "in.jsonl", tmp_path / "out")
-    described = json.loads((tmp_path / "out" / "00001.json").read_text("utf-8"))
-    assert (described["premise"], described["hypothesis"]) == ("a isn't", "bad")
-    assert described["premise_tokens"] == ["a", "isn't"]
-    assert described["hypothesis_tokens"] == ["bad"]

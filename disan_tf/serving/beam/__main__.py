@@ -45,20 +45,10 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--checkpoint", required=True, help="work directory or name of a released model")
     add("--input", required=True, help="path or quoted pattern of input files")
-    add(
-        "--output", required=True, help="output file: .jsonl for predictions, .tfrecord for vectors"
-    )
-    add(
-        "--input_format",
-        choices=("text", "jsonl"),
-        help="format of the input (default: by file name)",
-    )
-    add(
-        "--allow_module",
-        action="append",
-        default=[],
-        help="module that defines the model's encoder",
-    )
+    add("--output", required=True, help="output file: .jsonl (predictions) or .tfrecord (vectors)")
+    add("--input_format", choices=("text", "jsonl"), help="format (default: by file name)")
+    encoder = "module that defines the model's encoder"
+    add("--allow_module", action="append", default=[], help=encoder)
     add("--threads", type=int, default=0, help="TensorFlow threads in a worker; 0: one a core")
     return parser
 

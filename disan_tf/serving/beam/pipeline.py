@@ -40,18 +40,14 @@ def run(
 
     Args:
       checkpoint: see `disan_tf.load`; the workers must have it too.
-      input: a path or a pattern.
-      output: a path that ends with `PREDICTIONS` or `VECTORS`; shards are numbered before its end.
+      input, input_format: see `find_inputs`.
+      output: see `split_output`.
       options: Beam's options.
-      input_format: "text" or "jsonl"; None = by the name of each file.
       threads: TensorFlow's threads in a worker; 0 = one for each core.
       allow_module: modules with the model's encoder, which workers need too.
 
     Returns:
       A sentence with the numbers of lines.
-
-    Raises:
-      UserError: the input or output is refused, or there is no such model.
     """
     inputs = find_inputs(input, input_format)
     prefix, ending = split_output(output)
@@ -75,7 +71,7 @@ def run(
 
 
 def find_inputs(pattern: str, input_format: Optional[str] = None) -> list[tuple[str, str]]:
-    """Returns the path and the format of each file that a pattern matches.
+    """Returns the path and the format, "text" or "jsonl", of each file that a pattern matches.
 
     Raises:
       UserError: no file matches, one is a table or has TFRecords, or the file system is unknown.

@@ -1,4 +1,4 @@
-"""A trained model as one file of TFLite or ONNX, checked against its SavedModel."""
+"""A trained model as one file of TFLite or ONNX, whose outputs are compared with the model's."""
 
 import functools
 import importlib
@@ -12,19 +12,14 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, write_atomically, write_json
+from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.quiet import no_standard_error
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
-from disan_tf.serving.export.saved_model import (
-    as_function,
-    describe_model,
-    save_ids_model,
-    write_versions,
-)
-from disan_tf.serving.export.signatures import Served, converted_function, methods_of
+from disan_tf.serving.export.saved_model import as_function, describe_model, write_versions
+from disan_tf.serving.export.signatures import Served, converted_function
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
 TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
@@ -39,12 +34,8 @@ def export_converted(
 
     The model takes ids as `saved_model_ids` does, and returns "probabilities"; relatedness models
     add "score", single-sentence models "vectors". Its attention is dense: memory grows with the
-    square of the length. The model is written only if it agrees with the SavedModel for sentences
-    of all `LENGTHS`; the metadata hold the largest difference.
-
-    Args:
-      kind: a key of `FORMATS`.
-      bundle_directory, output_dir, max_tokens: see `export_saved_model`.
+    square of the length. The model is written only if it agrees with the trained model for
+    sentences of all `LENGTHS`; the metadata hold the largest difference.
 
     Raises:
       UserError: the model reads more than ids, cannot be converted, or differs once converted; a
@@ -68,7 +59,7 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
     convert, load = FORMATS[kind]
     try:
         convert(converted_function(bundle, max_tokens), path)
-        difference = _largest_difference(bundle, max_tokens, load(path), folder)
+        difference = _largest_difference(bundle, max_tokens, load(path))
     except _Refused as error:
         reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
         raise _refusal(bundle, reason) from None
@@ -79,16 +70,11 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
     write_atomically(folder / VOCABULARY, (bundle.directory / VOCABULARY).read_bytes())
 
 
-def _largest_difference(bundle: Bundle, max_tokens, predict: Predict, folder: Path) -> float:
-    """Compares a model's outputs with the SavedModel's, for sentences of all `LENGTHS`."""
-    original = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
-    with scratch_folder(folder / "checked") as scratch:
-        save_ids_model(original, methods_of(original), max_tokens, scratch / "saved_model")
-        loaded = tf.saved_model.load(str(scratch / "saved_model"))
-        return max(
-            _difference(loaded.signatures, predict, _sentences(bundle, length))
-            for length in LENGTHS
-        )
+def _largest_difference(bundle: Bundle, max_tokens, predict: Predict) -> float:
+    """Compares a model's outputs with the trained model's, for sentences of all `LENGTHS`."""
+    trained = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
+    compute = as_function(converted_function(trained, max_tokens))
+    return max(_difference(compute, predict, _sentences(bundle, length)) for length in LENGTHS)
 
 
 def _sentences(bundle, length: int) -> dict[str, np.ndarray]:
@@ -104,17 +90,12 @@ def _sentences(bundle, length: int) -> dict[str, np.ndarray]:
     return sentences
 
 
-def _difference(signatures, predict, sentences) -> float:
-    expected = {}
-    for signature in signatures.values():
-        names = signature.structured_input_signature[1]
-        if names.keys() == sentences.keys():
-            expected.update(signature(**{name: tf.constant(sentences[name]) for name in names}))
+def _difference(compute, predict, sentences) -> float:
     try:
         outputs = predict(sentences)
     except Exception as error:  # a runtime may raise any error
         raise _Refused(_reason(error)) from None
-    differences = []
+    expected, differences = compute(*map(tf.constant, sentences.values())), []
     for name, converted in outputs.items():
         exact = expected[name].numpy().astype(np.float64)
         differences.append(np.max(np.abs(converted - exact) / np.maximum(1.0, np.abs(exact))))

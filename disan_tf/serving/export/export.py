@@ -28,9 +28,6 @@ def export_model(
       output: the folder of the models, or the start of the biLM files' paths.
       kind: "saved_model" or a key of `disan_tf.serving.export.conversions.FORMATS`.
 
-    Returns:
-      The written paths.
-
     Raises:
       UserError: the bundle is damaged, the output cannot be written, or the model has no export
         of this kind.

@@ -16,7 +16,6 @@ from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
     Graphs,
-    Method,
     Served,
     attend_limit,
     graphs_of_ids,
@@ -84,7 +83,7 @@ def export_saved_model(
     """
     bundle = load_bundle(bundle_directory, attention_form="saved")
     methods = methods_of(bundle)
-    writers = {"saved_model": _save_text_model, "saved_model_ids": save_ids_model}
+    writers = {"saved_model": _save_text_model, "saved_model_ids": _save_ids_model}
     return write_versions(
         {
             Path(output_dir) / name: functools.partial(write, bundle, methods, max_tokens)
@@ -100,10 +99,7 @@ def _save_text_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
     _save(bundle, graphs, metadata, text_to_ids, folder)
 
 
-def save_ids_model(
-    bundle: Bundle, methods: Mapping[str, Method], max_tokens: Optional[int], folder: Path
-) -> None:
-    """Writes the contents of `saved_model_ids/1/` into a folder."""
+def _save_ids_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
     graphs = graphs_of_ids(methods, max_tokens)
     _save(bundle, graphs, describe_model(bundle, max_tokens), None, folder)
 
@@ -205,14 +201,14 @@ def as_function(served: Served, in_dictionary: bool = False):
     return tf.function(function, input_signature=[specs], autograph=False)
 
 
-def _warm_up(signatures: dict[str, Served]) -> Iterator[tuple[str, dict]]:
+def _warm_up(signatures: Mapping[str, Served]) -> Iterator[tuple[str, dict]]:
     """Yields requests with a single sentence and with several, for each signature."""
     for name, served in signatures.items():
         for rows in (1, 16):
             yield name, {spec.name: _example(spec, rows) for spec in served.specs}
 
 
-def _example(spec, rows):
+def _example(spec: tf.TensorSpec, rows: int) -> np.ndarray:
     if spec.dtype == tf.string:
         return np.array([b"The film is long , but it is not boring at all ."] * rows)
     return np.ones([rows, 12, *spec.shape[2:]], spec.dtype.as_numpy_dtype)

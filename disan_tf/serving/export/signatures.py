@@ -53,8 +53,7 @@ class Graphs(NamedTuple):
 
     Attributes:
       signatures: the signatures by name.
-      function: the loaded object's own function, which encodes a whole batch and has gradients.
-        None if a single sentence has no vector.
+      function: the loaded object's own, which encodes a whole batch; None = none has a vector.
     """
 
     signatures: Mapping[str, Served]
@@ -106,13 +105,9 @@ def _traced_once(function, specs):
 def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> Graphs:
     """Makes the functions of ids <int32>[batch, length] and word features.
 
-    XLA can compile the function of the object itself: it has neither blocks of rows nor shapes
-    that depend on the data.
-
-    Args:
-      methods: see `methods_of`.
-      max_tokens: the number of tokens to read of a sentence; None = all. With a number,
-        `truncated` <bool>[batch] is an output of the signatures.
+    They read `max_tokens` of a sentence and return `truncated` <bool>[batch]; None = all. XLA can
+    compile the function of the object itself: it has neither blocks of rows nor shapes that depend
+    on the data.
     """
     signatures = {
         name: Served(_in_blocks_of_ids(method, max_tokens), method.specs)
@@ -151,13 +146,9 @@ def graphs_of_text(
     max_tokens: Optional[int],
     attend_tokens: int,
 ) -> Graphs:
-    """Makes the functions of text <string>[batch].
+    """Makes the functions of text <string>[batch]; see `graphs_of_ids`.
 
-    Args:
-      bundle: a model whose attention has form "saved".
-      methods, max_tokens: see `graphs_of_ids`.
-      text_to_ids: the bundle's look-up.
-      attend_tokens: the limit of tokens for attention tensors, see `attend_limit`.
+    The tokens are those of `text_to_ids`. Attention tensors have a limit, see `attend_limit`.
     """
     tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
     signatures = {

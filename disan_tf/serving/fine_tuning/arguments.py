@@ -16,15 +16,10 @@ from disan_tf.text.labels import class_numbers
 def check_arguments(
     classes=None, num_classes=None, switches: Mapping = MappingProxyType({}), head=None
 ) -> tuple[str, ...]:
-    """Checks the arguments of a `TextClassifier`; returns the names of its classes, () = none.
-
-    Args:
-      classes, num_classes: see `TextClassifier.from_preset`.
-      switches: argument -> value, each True or False.
-      head: the head whose number of classes the names must have.
+    """Checks arguments of `TextClassifier.from_preset`; returns the classes' names, () = none.
 
     Raises:
-      ValueError: an argument is wrong.
+      ValueError: an argument is wrong, a switch is no truth value, or a head has other classes.
     """
     for name, value in switches.items():
         if not isinstance(value, bool):
@@ -59,12 +54,9 @@ def check_words(words: Sequence[str], table) -> None:
 
 
 def read_texts(x, fields: Sequence[str]):
-    """Returns an array of strings; for pairs a tuple of two.
+    """Returns an array of strings; for pairs, whose texts may be two columns, a tuple of two.
 
-    Args:
-      x: what `read_inputs` reads; for pairs also a tuple of two columns. Datasets, generators and
-        None, which Keras reads itself, are returned as they are.
-      fields: the texts that the model reads.
+    Datasets, generators and None, which Keras reads itself, are returned as they are.
 
     Raises:
       ValueError: an item is no text, or no pair; the message has its position.
@@ -90,11 +82,8 @@ def _columns_of(fields: Sequence[str]) -> Columns:
 def read_labels(y, classes: Sequence[str], is_sparse: bool):
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
-    Args:
-      y: a list, an array, a tensor or a pandas Series; None is returned. Labels of other forms,
-        such as one-hot rows, are for other losses, and are returned as an array.
-      classes: the classes' names.
-      is_sparse: whether the loss reads class numbers.
+    Labels of other forms, such as one-hot rows for losses that are not sparse, are returned as an
+    array, and None as it is.
 
     Raises:
       ValueError: a label is no class; the message has its position.
@@ -154,11 +143,7 @@ def _texts_of(texts: Mapping, fields: Sequence[str]):
 
 
 def list_texts(texts, fields: Sequence[str]) -> list[str]:
-    """Returns the texts of `read_texts` in one list; a model of pairs takes single texts too.
-
-    Raises:
-      ValueError: an item is no text; the message has its position.
-    """
+    """Returns the texts of `read_texts` in one list; a model of pairs takes single texts too."""
     texts = list(texts) if hasattr(texts, "__next__") else texts
     try:
         columns = read_texts(texts, fields)

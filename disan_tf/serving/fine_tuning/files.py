@@ -52,11 +52,7 @@ def write_preset(
 ) -> None:
     """Writes a classifier as a folder that `disan_tf.load` and `from_preset` read, with its card.
 
-    Args:
-      folder: a folder, which is made if absent; an older preset in it is replaced.
-      model, config: the classifier's `SentenceModel` and its config.
-      words: the words of ids 2 and up.
-      about: "classes", "tokenizer" and "scores" of `model.json`.
+    An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores".
     """
     table = model.embedding
     info = {
@@ -75,10 +71,10 @@ def write_preset(
 def write_saved_model(
     path, format: str, serve: Callable, fields: Sequence[str], parts: Mapping
 ) -> None:
-    """Writes a SavedModel that serves strings.
+    """Writes a SavedModel that serves strings, see `TextClassifier.export`.
 
     Args:
-      path, format: see `TextClassifier.export`.
+      path, format: the folder, and "tf_saved_model".
       serve: a function from a string tensor for each field to tensors by name.
       fields: the texts that the model reads.
       parts: what the SavedModel holds, by name.

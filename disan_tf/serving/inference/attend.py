@@ -1,6 +1,5 @@
 """The attention tensors of a model for lines of text, as .npz and JSON."""
 
-import functools
 import json
 import sys
 from collections.abc import Sequence
@@ -64,8 +63,7 @@ def attend(
     target, text_to_ids = _check_target(output_dir), bundle.traced_text_to_ids()
     predict_batch, weights = make_prediction_step(bundle.model), make_attention_step(bundle.model)
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
-    limit, places = functools.cache(lambda: _announced(LengthLimit(weights))), []
-    count, vectors = 0, WeightVectors()
+    limit, places, count, vectors = None, [], 0, WeightVectors()
     with scratch_folder(target) as scratch:
         folder = scratch / "lines"
         folder.mkdir()
@@ -73,7 +71,10 @@ def attend(
             input_path, input_format, columns, encoding, lambda _, where: places.append(where)
         ):
             for record, sentences in zip(records, tokenise(records, text_to_ids, columns)):
-                limit().check(sentences, places[count])
+                if limit is None:
+                    limit = LengthLimit(weights)
+                    print(limit, file=sys.stderr)
+                limit.check(sentences, places[count])
                 count += 1
                 inputs = look_up([sentences], text_to_ids)  # alone, so that nothing is padded
                 tensors = {name: tensor.numpy()[0] for name, tensor in weights(*inputs).items()}
@@ -97,11 +98,6 @@ def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
     )
 
 
-def _announced(limit: LengthLimit) -> LengthLimit:
-    print(limit, file=sys.stderr)
-    return limit
-
-
 def _check_target(output_dir) -> Path:
     target = Path(output_dir).resolve()
     if target.exists() and not target.is_dir():
@@ -122,18 +118,13 @@ def _with_tokens(record: dict, sentences, columns: Columns) -> dict:
 
 def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
     write_arrays(stem.with_suffix(".npz"), **tensors)
-    axes = {name: _axes(name, tensor) for name, tensor in tensors.items()}
-    means = {  # with `axes` without the last
-        f"{name}_mean": tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()
-        for name, tensor in tensors.items()
-    }
+    axes, means = {}, {}
+    for name, tensor in tensors.items():
+        is_vectors = name.endswith(WEIGHT_VECTORS)
+        axes[name] = ["iteration", "attention", "feature"] if is_vectors else _AXES[tensor.ndim]
+        means[f"{name}_mean"] = tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()
     text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"
     write_atomically(stem.with_suffix(".json"), text)
-
-
-def _axes(name: str, tensor: np.ndarray) -> list[str]:
-    is_vectors = name.endswith(WEIGHT_VECTORS)
-    return ["iteration", "attention", "feature"] if is_vectors else _AXES[tensor.ndim]
 
 
 class WeightVectors:

@@ -56,16 +56,13 @@ def compute(
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], object] = lambda count: None,
 ) -> list[np.ndarray]:
-    """Computes a model's outputs for `tokenise`'s sentences, at least one, in their order.
+    """Computes a model's outputs for sentences, at least one: an array [sentences, ...] for each.
 
     Args:
       step: a function of the model's inputs -> a tensor [batch, ...] or a tuple of them.
       sentences, text_to_ids: see `look_up`.
       batch_size: the most records in a batch.
       advance: a function called with the number of records in each finished batch.
-
-    Returns:
-      An array [sentences, ...] for each tensor.
     """
     order, outputs = [], []
     for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):

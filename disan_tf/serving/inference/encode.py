@@ -44,13 +44,11 @@ def encode(
 
     Args:
       bundle: the model.
-      input_path, input_format, encoding: see `read_chunks`; records have `text` or `tokens`, also
+      input_path, input_format, text_column, encoding: see `predict`; records have one text, also
         for pair models, whose one encoder reads both sentences.
       output_path: a file that does not exist, and appears when it is complete: `.npy`, an array
-        [lines, dim], or `.jsonl`, the records with a list `vector`, see `add_prediction`.
-      dtype: the array's dtype, one of `DTYPES`.
+        [lines, dim] of `dtype`, or `.jsonl`, the records with a list `vector`.
       batch_size: the most lines in a batch.
-      text_column: the column of the text; none = see `columns_of`.
 
     Raises:
       UserError: see `read_chunks` and `make_encoding_step`; or the output has another name, exists

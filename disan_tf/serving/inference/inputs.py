@@ -46,7 +46,8 @@ def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
     if not isinstance(inputs, Iterable):
         raise ValueError(f"a list of texts is expected, not {_show(inputs)}.")
     items = list(inputs.numpy() if _is_tensor(inputs) else inputs)
-    if isinstance(inputs, (list, tuple)) and len(columns.fields) == 2 and _may_be_columns(items):
+    is_pair = isinstance(inputs, (list, tuple)) and len(columns.fields) == len(items) == 2
+    if is_pair and all(_is_column(item) and len(item) == 2 for item in items):
         raise ValueError(
             "two lists of two strings may be rows or columns; give a list of tuples (first, "
             "second), or a dictionary of columns."
@@ -118,12 +119,7 @@ def _column_of(names: list, known) -> str:
     )
 
 
-def _may_be_columns(items: list) -> bool:
-    """Returns whether two rows of two texts may as well be two columns of two texts."""
-    return len(items) == 2 and all(is_column(item) and len(item) == 2 for item in items)
-
-
-def is_column(item) -> bool:
+def _is_column(item) -> bool:
     """Returns whether an item is rather a column of texts than a row, which would be a tuple."""
     return not (is_single(item) or isinstance(item, (tuple, Mapping))) and hasattr(item, "__len__")
 
@@ -219,21 +215,13 @@ def as_text(value, where: str) -> str:
             f"{where} has half of a surrogate pair at character {error.start}, which is no "
             "Unicode; read the text with its right encoding."
         ) from None
-    remedy = "convert it to a string"
-    if _is_missing(value):
-        remedy = "leave it out or replace it by a text"
-    raise ValueError(f"{where} is {_show(value)}, not a text; {remedy}.")
+    raise ValueError(
+        f"{where} is {_show(value)}, not a text; leave it out or convert it to a string."
+    )
 
 
 def _is_tensor(value) -> bool:
     return tf.is_tensor(value) and hasattr(value, "numpy")
-
-
-def _is_missing(value) -> bool:
-    """Returns whether a value stands for a missing one: None, NaN, pandas' NA and NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, numbers.Real) and value != value
 
 
 def _show(value) -> str:

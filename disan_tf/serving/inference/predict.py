@@ -34,11 +34,8 @@ SOURCE2TOKEN = "source2token"
 class Counts(NamedTuple):
     """Numbers of predicted rows.
 
-    Attributes:
-      rows: all rows of the input.
-      gold, unlabeled: rows with a `gold_label`, and those whose `gold_label` is no class.
-      blank: rows without a word, which are marked and get no label.
-      renamed: rows that have a field of the prediction's name, see `add_prediction`.
+    `gold` counts rows with a `gold_label`, `unlabeled` those whose label is no class, `blank` rows
+    without a word, `renamed` rows that have a field of the prediction's name.
     """
 
     rows: int
@@ -156,11 +153,9 @@ def describe_all(
     so many probabilities, the largest first.
 
     Args:
-      sentences: see `tokenise`.
-      outputs: the outputs of `make_prediction_step` for the sentences.
+      sentences, outputs: see `tokenise` and `make_prediction_step`.
       bundle: the model.
       marks_blank: whether records without a word get `blank_prediction`.
-      top_k: a number of classes; None = all, in their order.
     """
     blank = blank_prediction(bundle, top_k)
     return [

@@ -22,15 +22,10 @@ _MEAN_BYTES = 100
 
 _CGROUP = Path("/sys/fs/cgroup")
 
-# Control groups, version 2 and 1: limit, use, statistics, and the name of the caches there.
+# Control groups, version 2 and 1: the limit, the use, and the name of the caches in the statistics.
 _CONTAINERS = (
-    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
-    (
-        "memory/memory.limit_in_bytes",
-        "memory/memory.usage_in_bytes",
-        "memory/memory.stat",
-        "total_inactive_file",
-    ),
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
 )
 
 
@@ -95,8 +90,8 @@ def free_memory() -> int:
     return max(0, min(limits))
 
 
-def _free_in_container(most: str, used: str, stat: str, cached: str) -> int:
+def _free_in_container(most: str, used: str, cached: str) -> int:
     """Returns a container's free bytes, and its caches, which count as used but give way."""
-    most, used = (int((_CGROUP / name).read_text()) for name in (most, used))
-    caches = dict(line.split() for line in (_CGROUP / stat).read_text().splitlines())
-    return most - used + int(caches[cached])
+    statistics = (_CGROUP / most).with_name("memory.stat").read_text().splitlines()
+    caches = int(dict(line.split() for line in statistics)[cached])
+    return int((_CGROUP / most).read_text()) - int((_CGROUP / used).read_text()) + caches

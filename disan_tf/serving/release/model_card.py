@@ -42,14 +42,20 @@ def model_card(
 
     Args:
       name: the folder's name.
-      model: the model's class, from `disan_tf.models.factory.TASKS`.
-      info: the content of its `model.json`.
+      model, info: the model's class, and the content of its `model.json`.
       scores: its criterion on dev and test.
       command: the command that trained it.
       vectors: the vector file's entry in the manifest of the corpus; None if there is none.
       series: the recorded result of its series of trainings; None without one.
     """
-    rows = _rows(model, info, scores, vectors, series)
+    rows, fold = _rows(model, info, scores, vectors, series), info["config"]["data"].get("fold")
+    member = f"seed {info['config']['seed']}" + f" and fold {fold}" * (fold is not None)
+    temperature = info["scores"].get("temperature")
+    calibration = "Probabilities are not calibrated."
+    if temperature is not None:
+        calibration = (
+            f"Probabilities are calibrated on dev, with the temperature {temperature:.3f}."
+        )
     table = "".join(f"| {title} | {content} |\n" for title, content in rows.items())
     return f"""# {name}
 
@@ -57,7 +63,7 @@ This command trained the model with the config `{info["name"]}`:
 
     {command}
 
-Its weights are from step {info["scores"]["step"]:,} of {_member(info["config"])}, the best on dev.
+Its weights are from step {info["scores"]["step"]:,} of {member}, the best on dev.
 
 | | |
 |---|---|
@@ -68,7 +74,7 @@ Its weights are from step {info["scores"]["step"]:,} of {_member(info["config"])
 The second command writes SavedModels. The process that loads the SavedModel of text must
 `import tensorflow_text` ([export](../../disan_tf/serving/README.md#export)).
 
-Out-of-vocabulary words map to one token. {_calibration(info)} Expect lower scores on
+Out-of-vocabulary words map to one token. {calibration} Expect lower scores on
 sentences unlike the training data. `model.json` has the digests of all files.
 {_LICENCE if vectors else ""}"""
 
@@ -95,28 +101,17 @@ digests of all files.
 """
 
 
-def _calibration(info):
-    temperature = info["scores"].get("temperature")
-    if temperature is None:
-        return "Probabilities are not calibrated."
-    return f"Probabilities are calibrated on dev, with the temperature {temperature:.3f}."
-
-
-def _member(config):
-    """Names the training in its series, by seed and fold."""
-    fold = config["data"].get("fold")
-    return f"seed {config['seed']}" + (f" and fold {fold}" if fold is not None else "")
-
-
 def _rows(model, info, scores, vectors, series) -> dict[str, str]:
     """Returns the card's table, see `model_card`."""
     corpus, trained = info["config"]["data"]["corpus"], info["words"][0]
+    score = "accuracy" if model.criterion == "accuracy" else "Pearson's r"
+    dev, test = (_show(model.criterion, scores[split]) for split in ("dev", "test"))
     rows = {
         "task": _task(model, info["classes"]),
         "trained on": _SYNTHETIC if info["name"] == "demo" else _CORPORA.get(corpus, corpus),
         **licence_row("" if info["name"] == "demo" else corpus),
         "parameters": f"{info['parameters']:,}, and {sum(info['words']):,} word vectors",
-        **_score_row(model.criterion, scores),
+        score: f"{dev} on dev, {test} on test",
         **(_series_row(model.criterion, series) if series else {}),
     }
     if vectors:
@@ -152,20 +147,16 @@ def _task(model, classes):
     return f"{sentences} -> {', '.join(classes)}"
 
 
-def _score_row(criterion, scores):
-    if criterion == "accuracy":
-        dev, test = (f"{100 * scores[split]:.2f} %" for split in ("dev", "test"))
-        return {"accuracy": f"{dev} on dev, {test} on test"}
-    return {"Pearson's r": f"{scores['dev']:.4f} on dev, {scores['test']:.4f} on test"}
+def _show(criterion: str, score: float) -> str:
+    return f"{100 * score:.2f} %" if criterion == "accuracy" else f"{score:.4f}"
 
 
 def _series_row(criterion, series):
     """Returns the series' test mean and deviation, before rounding; dev chose this training."""
     members = len(series.get("members", [0]))
-    mean = series.get("mean", series)["test"][criterion]
+    text = _show(criterion, series.get("mean", series)["test"][criterion])
     spread = (series.get("standard_deviation") or {}).get("test", {}).get(criterion)
-    scale, digits, unit = (100, 2, " %") if criterion == "accuracy" else (1, 4, "")
-    text = f"{scale * mean:.{digits}f}{unit}"
-    text += f" (standard deviation {scale * spread:.{digits}f})" if spread is not None else ""
+    if spread is not None:
+        text += f" (standard deviation {_show(criterion, spread).rstrip(' %')})"
     label = f"mean of {members} trainings" if members > 1 else "before rounding to float16"
     return {label: f"{text} on test"}

@@ -43,11 +43,11 @@ def presets(checkpoints: Path = CHECKPOINTS) -> list[Preset]:
     """
     path, models = checkpoints / "manifest.tsv", []
     for name, row in read_manifest(path).items():
-        score, parameters = _numbers(path, name, row)
+        numbers = _numbers(path, name, row)
         folder = _check(checkpoints / name, row["sha256"])
         info = read_json(folder / "model.json", "restore the folder from the repository")
         task, classes = info["config"]["task"]["name"], tuple(info["classes"])
-        models.append(Preset(name, task, classes, row["criterion"], score, parameters))
+        models.append(Preset(name, task, classes, row["criterion"], *numbers))
     if not models:
         raise UserError(f"{path} lists no models; restore the file.")
     return models

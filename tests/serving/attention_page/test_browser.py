@@ -203,32 +203,6 @@ def test_a_phone_opens_on_the_sentence_and_its_arcs_fit(phone, opened, tmp_path)
     assert len(columns) == 1  # the words stand below each other
 
 
-def test_many_long_class_names_fit_on_a_phone(phone, opened, tmp_path):
-    names = [f"transfer_not_received_by_recipient_number_{number}" for number in range(20)]
-    shares = [(20 - abs(number - 7)) / 300 for number in range(20)]
-    answer = {"label": names[7], "probabilities": dict(zip(names, shares))}
-    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS), **answer, gold_label=names[9])
-    page = opened()
-    assert _overflow(page, "html") == 0 and _overflow(page, "#answer") == 0
-    spans = [span.text for span in _all(page, "#answer span")]
-    rows = list(zip(spans[::3], spans[2::3]))
-    assert rows[0] == (names[7], "6.7 %") and f"{names[9]} (gold)" in dict(rows)
-    bar = _all(page, "#answer .bar")[0]
-    assert bar.location["x"] >= 0 and bar.location["x"] + bar.size["width"] <= 400
-
-
-def test_a_sentence_chosen_below_is_scrolled_to(phone, opened, tmp_path):
-    for number in (1, 2):
-        tokens = [f"word{place}" for place in range(20 * number)]
-        write_sentence(tmp_path, number, tokens, disan(tokens))
-    page = opened()
-    button = _all(page, "#lines button")[1]
-    page.execute_script("arguments[0].scrollIntoView()", button)
-    button.click()
-    top = _one(page, "#text").location["y"] - page.execute_script("return scrollY")
-    assert abs(top) < 10 and len(_all(page, ".token")) == 40
-
-
 def test_a_pair_stands_side_by_side_on_a_phone(phone, opened, tmp_path):
     pair = (TOKENS, TOKENS[:2])
     write_pair(tmp_path, 1, pair, drcn(*pair))

@@ -44,13 +44,9 @@ def folder(kind, bundle, tmp_path_factory):
 @pytest.fixture(scope="module")
 def predict(kind, folder):
     """Ids <int32>[batch, length] -> arrays by name, as the runtime alone gives them."""
-    path = str(folder / f"model.{kind}")
-    if kind == "tflite":
-        run = tf.lite.Interpreter(path).get_signature_runner()
-        return lambda ids: run(ids=ids)
-    session = __import__("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return lambda ids: dict(zip(names, session.run(names, {"ids": ids})))
+    _, load = conversions.FORMATS[kind]
+    run = load(folder / f"model.{kind}")
+    return lambda ids: run({"ids": ids})
 
 
 def test_probabilities_and_vectors_are_those_of_the_trained_model(bundle, predict):

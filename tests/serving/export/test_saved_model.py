@@ -8,11 +8,11 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from disan_tf.ops import portable
-from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export import saved_model
 from disan_tf.serving.export.saved_model import METADATA, export_saved_model, write_versions
+from disan_tf.serving.export.warm_up import FILE
 from disan_tf.serving.inference.predict import make_prediction_step
-from tests.support.models.bundles import CLASSES, SENTENCES, WORDS, make_bundle
+from tests.support.models.bundles import CLASSES, SENTENCES, WORDS
 from tests.support.models.exports import ask_both, decoded
 
 
@@ -28,15 +28,15 @@ def answers(bundle, export, tmp_path_factory):
     return ask_both(export, of_text, of_ids, tmp_path_factory.mktemp("answers"))
 
 
+def saved_meta(path):
+    (meta,) = SavedModel.FromString((path / "saved_model.pb").read_bytes()).meta_graphs
+    return meta
+
+
 def operations(path):
-    saved = SavedModel.FromString((path / "saved_model.pb").read_bytes())
-    (graph,) = (meta.graph_def for meta in saved.meta_graphs)
+    graph = saved_meta(path).graph_def
     bodies = [graph.node, *(function.node_def for function in graph.library.function)]
     return {node.op for body in bodies for node in body}
-
-
-def modification_times(folder):
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 def check_answers(answers, name, bundle, zeros=()):
@@ -170,12 +170,14 @@ def test_a_killed_export_leaves_the_older_pair_whole(renamings, tmp_path, monkey
 
 
 def test_both_models_are_written_before_one_is_renamed(tmp_path):
-    def fail(_):
-        raise OSError
+    def fail(folder):
+        folder.mkdir()
+        raise OSError("No space left on device")
 
-    with pytest.raises(OSError):
+    old = _write_both(tmp_path)
+    with pytest.raises(OSError, match="No space"):
         write_versions({tmp_path / "text": _write_folder, tmp_path / "ids": fail})
-    assert not (tmp_path / "text").exists()
+    assert [*tmp_path.glob("*/*")] == old and all(path.is_dir() for path in old)
 
 
 def _write_both(folder):
@@ -192,6 +194,14 @@ def _write_folder(folder):
     (folder / "saved_model.pb").write_text("")
 
 
+def test_warm_up_requests_ask_every_signature_of_both_models(export):
+    for path in export:
+        names = set(saved_meta(path).signature_def) - {"__saved_model_init_op"}
+        records = list(tf.data.TFRecordDataset(str(path / FILE)).as_numpy_iterator())
+        assert len(records) == 2 * len(names) >= 4
+        assert all(any(name.encode() in record for record in records) for name in names)
+
+
 def test_each_model_has_its_metadata(export):
     for path in export:
         metadata = json.loads((path / METADATA).read_text(encoding="utf-8"))
@@ -201,25 +211,9 @@ def test_each_model_has_its_metadata(export):
         assert (metadata["task"], metadata["inputs"]) == ("classification", ["text"])
 
 
-def test_a_failed_export_leaves_the_older_one(bundle, export, monkeypatch):
-    folder = export[0].parents[1]
-    before = modification_times(folder)
-
-    def fill_the_disk(*arguments):
-        path = arguments[-1]
-        path.mkdir()
-        (path / "saved_model.pb").write_bytes(b"half")
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr("disan_tf.serving.export.saved_model._save", fill_the_disk)
-    with pytest.raises(OSError, match="No space"):
-        export_saved_model(bundle.directory, folder)
-    assert modification_times(folder) == before
-
-
 @pytest.mark.slow
-def test_a_mixed_precision_model_exports_with_float32_answers(tmp_path):
-    bundle = load_bundle(make_bundle(tmp_path, "mixed_bfloat16"))
+def test_a_mixed_precision_model_exports_with_float32_answers(mixed_bundle, tmp_path):
+    bundle = mixed_bundle
     text, ids = (
         tf.saved_model.load(str(path))
         for path in export_saved_model(bundle.directory, tmp_path / "export")

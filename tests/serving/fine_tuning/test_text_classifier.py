@@ -14,34 +14,29 @@ import tensorflow as tf
 import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
+from disan_tf.serving.inference.model import LoadedModel
+from tests.support.models.films import LABELS, TEXTS
 
-GOOD = ["a fine film .", "what a superb plot !", "the acting is wonderful .", "moving and warm ."]
-BAD = ["a dull film .", "what an awful plot !", "the acting is terrible .", "slow and empty ."]
-TEXTS = np.array([text for pair in zip(GOOD, BAD) for text in pair] * 4)
-LABELS = np.array([1, 0] * 16)
 LOADING = """
 import sys
 import tensorflow as tf
 import tensorflow_text
 model = tf.saved_model.load(sys.argv[1])
-outputs = model.signatures["serving_default"](text=tf.constant(["a fine film ."]))
+outputs = model.signatures["serving_default"](text=tf.constant(["a good film ."]))
 names, (label,) = outputs["class_names"].numpy()[0], outputs["class"].numpy()
 print(*outputs["logits"].numpy()[0], "disan_tf" in sys.modules)
 print(sorted(outputs), names, label, outputs["no_known_word"].numpy())
 """
 
 
-@pytest.fixture(scope="module")
-def trained():
-    tf.keras.utils.set_random_seed(1)
-    classifier = TextClassifier.from_preset("demo", classes=("bad", "good"))
-    classifier.fit(TEXTS, LABELS, epochs=20, verbose=0)
-    return classifier
+@pytest.fixture
+def preset(quick_bundle):
+    return quick_bundle.directory
 
 
-def test_it_learns_new_classes_from_arrays(trained):
-    loss, accuracy = trained.evaluate(TEXTS, LABELS, verbose=0)
-    assert trained.classes == ("bad", "good")
+def test_it_learns_new_classes_from_arrays(classifier):
+    loss, accuracy = classifier.evaluate(TEXTS, LABELS, verbose=0)
+    assert classifier.classes == ("bad", "good")
     assert accuracy == 1.0 and loss < 0.5
 
 
@@ -56,14 +51,14 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_texts_and_labels_come_as_people_hold_them(trained, form):
+def test_texts_and_labels_come_as_people_hold_them(classifier, form):
     texts, labels = FORMS[form]
-    expected = trained.evaluate(TEXTS, LABELS, verbose=0)
-    assert trained.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
+    expected = classifier.evaluate(TEXTS, LABELS, verbose=0)
+    assert classifier.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
 
 
-def test_texts_and_labels_by_name_train(trained):
-    model = copy.deepcopy(trained)
+def test_texts_and_labels_by_name_train(classifier):
+    model = copy.deepcopy(classifier)
     by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, NAMES)).batch(8)
     weights = {"bad": 2.0, "good": 1.0}
     model.fit({"text": TEXTS}, NAMES, validation_data=by_name, class_weight=weights, verbose=0)
@@ -78,36 +73,39 @@ def test_texts_and_labels_by_name_train(trained):
         (["a film", "a plot"], [0, 2], "label 1 is 2, and the 2 classes have the numbers 0 to 1"),
     ],
 )
-def test_wrong_texts_and_labels_are_refused_and_change_nothing(trained, texts, labels, message):
-    before = trained.predict(TEXTS, verbose=0)
+def test_wrong_texts_and_labels_are_refused_and_change_nothing(classifier, texts, labels, message):
+    before = classifier.predict(TEXTS, verbose=0)
     with pytest.raises(ValueError, match=message):
-        trained.fit(texts, labels, verbose=0)
-    np.testing.assert_array_equal(trained.predict(TEXTS, verbose=0), before)
+        classifier.fit(texts, labels, verbose=0)
+    np.testing.assert_array_equal(classifier.predict(TEXTS, verbose=0), before)
 
 
-def test_compiling_strings_is_refused(trained):
+def test_compiling_strings_is_refused(classifier):
     with pytest.raises(ValueError, match="jit_compile=True: XLA cannot compile the look-up"):
-        trained.compile(jit_compile=True)
+        classifier.compile(jit_compile=True)
 
 
-def test_it_can_be_pickled_and_copied_before_and_after_fit(trained):
-    new = TextClassifier.from_preset("demo", num_classes=2)
-    for model, other in ((trained, copy.deepcopy(trained)), (new, pickle.loads(pickle.dumps(new)))):
+def test_it_can_be_pickled_and_copied_before_and_after_fit(classifier, preset):
+    new = TextClassifier.from_preset(preset, num_classes=2)
+    for model, other in (
+        (classifier, copy.deepcopy(classifier)),
+        (new, pickle.loads(pickle.dumps(new))),
+    ):
         np.testing.assert_array_equal(other(TEXTS[:2]), model(TEXTS[:2]))
         assert other.classes == model.classes
 
 
-def test_it_starts_with_the_weights_of_the_preset():
-    ours = TextClassifier.from_preset("demo", num_classes=3)
-    theirs = disan_tf.load("demo")
+def test_it_starts_with_the_weights_of_the_preset(preset):
+    ours = TextClassifier.from_preset(preset, num_classes=3)
+    theirs = disan_tf.load(preset)
     for part in ("encoder", "embedding"):
         for mine, weight in zip(getattr(ours, part).weights, getattr(theirs, part).weights):
             np.testing.assert_array_equal(mine, weight)
     assert ours.built and ours(TEXTS[:2]).shape == (2, 3)
 
 
-def test_without_new_classes_it_is_the_preset_itself():
-    ours, theirs = TextClassifier.from_preset("demo"), disan_tf.load("demo")
+def test_without_new_classes_it_is_the_preset_itself(preset, quick_bundle):
+    ours, theirs = TextClassifier.from_preset(preset), LoadedModel(quick_bundle)
     probabilities = ours.predict_proba(TEXTS[:4])
     np.testing.assert_allclose(probabilities, tf.nn.softmax(ours(TEXTS[:4])), atol=1e-6)
     expected = [list(row["probabilities"].values()) for row in theirs.predict(list(TEXTS[:4]))]
@@ -119,9 +117,9 @@ def test_without_new_classes_it_is_the_preset_itself():
 @pytest.mark.parametrize(
     "encoder, embedding", [pytest.param(True, False, marks=pytest.mark.slow), (False, True)]
 )
-def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding):
+def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding, preset):
     model = TextClassifier.from_preset(
-        "demo", num_classes=2, encoder_trainable=encoder, embedding_trainable=embedding
+        preset, num_classes=2, encoder_trainable=encoder, embedding_trainable=embedding
     )
     parts = {"encoder": encoder, "embedding": embedding, "head": True}
     matrices = {
@@ -135,26 +133,26 @@ def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding):
         assert moves == any(changed), name
 
 
-def test_a_keras_file_has_weights_classes_and_optimizer(trained, tmp_path):
-    trained.save(tmp_path / "model.keras")
+def test_a_keras_file_has_weights_classes_and_optimizer(classifier, tmp_path):
+    classifier.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(
-        loaded.predict(TEXTS, verbose=0), trained.predict(TEXTS, verbose=0)
+        loaded.predict(TEXTS, verbose=0), classifier.predict(TEXTS, verbose=0)
     )
-    assert loaded.classes == trained.classes and loaded.words == trained.words
-    assert loaded.optimizer.iterations == trained.optimizer.iterations
+    assert loaded.classes == classifier.classes and loaded.words == classifier.words
+    assert loaded.optimizer.iterations == classifier.optimizer.iterations
     loaded.fit(TEXTS, LABELS, verbose=0)
 
 
-def test_a_preset_folder_has_the_classifier_and_a_card(trained, tmp_path):
-    trained.save_to_preset(tmp_path / "films")
+def test_a_preset_folder_has_the_classifier_and_a_card(classifier, tmp_path):
+    classifier.save_to_preset(tmp_path / "films")
     loaded = TextClassifier.from_preset(tmp_path / "films")
-    assert loaded.classes == trained.classes and loaded.words == trained.words
+    assert loaded.classes == classifier.classes and loaded.words == classifier.words
     np.testing.assert_array_equal(
-        loaded.predict(TEXTS, verbose=0), trained.predict(TEXTS, verbose=0)
+        loaded.predict(TEXTS, verbose=0), classifier.predict(TEXTS, verbose=0)
     )
     model = disan_tf.load(tmp_path / "films")
-    assert [row["label"] for row in model.predict(TEXTS)] == trained.predict_labels(TEXTS)
+    assert [row["label"] for row in model.predict(TEXTS)] == classifier.predict_labels(TEXTS)
     assert "one sentence -> bad, good" in (tmp_path / "films" / "README.md").read_text()
 
 
@@ -172,37 +170,37 @@ def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path, reques
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
 
 
-def test_a_classifier_without_config_has_no_preset_folder(tmp_path):
-    preset = TextClassifier.from_preset("demo")
+def test_a_classifier_without_config_has_no_preset_folder(classifier, tmp_path):
     tokenizer = {"lowercase": True, "split_words": False, "empty_tokens": False}
-    model = TextClassifier(preset.sentence_model, preset.words, tokenizer, preset.classes)
+    parts = classifier.sentence_model, classifier.words
+    model = TextClassifier(*parts, tokenizer, classifier.classes)
     with pytest.raises(ValueError, match="needs a classifier that from_preset made"):
         model.save_to_preset(tmp_path)
 
 
-def test_a_softmax_activation_predicts_probabilities(tmp_path):
-    preset = TextClassifier.from_preset("demo")
-    model = TextClassifier.from_preset("demo", activation="softmax")
-    expected = tf.nn.softmax(preset(TEXTS))
+def test_a_softmax_activation_predicts_probabilities(classifier, tmp_path):
+    parts = classifier.sentence_model, classifier.words, classifier.get_config()["tokenizer"]
+    model = TextClassifier(*parts, classifier.classes, activation="softmax")
+    expected = classifier.predict_proba(TEXTS)
     np.testing.assert_allclose(model.predict_proba(TEXTS), expected, atol=1e-6)
     loss = model.evaluate(TEXTS, LABELS, verbose=0)[0]
-    assert loss == pytest.approx(preset.evaluate(TEXTS, LABELS, verbose=0)[0], rel=1e-4)
+    assert loss == pytest.approx(classifier.evaluate(TEXTS, LABELS, verbose=0)[0], rel=1e-4)
     model.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_allclose(loaded(TEXTS), expected, atol=1e-6)
 
 
-def test_weights_may_be_random_and_of_another_dtype():
-    model = TextClassifier.from_preset("demo", load_weights=False, dtype="mixed_bfloat16")
-    preset = TextClassifier.from_preset("demo")
-    assert model.encoder.compute_dtype == "bfloat16" and preset.encoder.compute_dtype == "float32"
-    pairs = zip(model.encoder.trainable_weights, preset.encoder.trainable_weights)
+def test_weights_may_be_random_and_of_another_dtype(preset, quick_bundle):
+    model = TextClassifier.from_preset(preset, load_weights=False, dtype="mixed_bfloat16")
+    theirs = quick_bundle.model.encoder
+    assert model.encoder.compute_dtype == "bfloat16" and theirs.compute_dtype == "float32"
+    pairs = zip(model.encoder.trainable_weights, theirs.trainable_weights)
     assert any(not np.array_equal(one, other) for one, other in pairs)
 
 
-def test_an_export_of_another_format_is_refused(trained, tmp_path):
+def test_an_export_of_another_format_is_refused(classifier, tmp_path):
     with pytest.raises(ValueError, match="format='onnx' cannot hold the look-up of words"):
-        trained.export(tmp_path / "a.onnx", format="onnx")
+        classifier.export(tmp_path / "a.onnx", format="onnx")
 
 
 @pytest.mark.parametrize(
@@ -214,11 +212,11 @@ def test_an_export_of_another_format_is_refused(trained, tmp_path):
     ],
 )
 def test_a_preset_of_a_stranger_imports_nothing(
-    place, value, reason, trained, tmp_path, monkeypatch
+    place, value, reason, classifier, tmp_path, monkeypatch
 ):
     (tmp_path / "attack_of_a_preset.py").write_text("raise SystemExit")
     monkeypatch.syspath_prepend(tmp_path)
-    trained.save_to_preset(tmp_path / "preset")
+    classifier.save_to_preset(tmp_path / "preset")
     path = tmp_path / "preset" / "model.json"
     info = json.loads(path.read_text(encoding="utf-8"))
     info["config"][place[0]][place[1]] = value
@@ -228,23 +226,19 @@ def test_a_preset_of_a_stranger_imports_nothing(
     assert "attack_of_a_preset" not in sys.modules
 
 
-def test_cleaned_tokens_stay_cleaned_in_a_keras_file(tmp_path):
-    preset = TextClassifier.from_preset("demo")
-    kim = TextClassifier(
-        preset.sentence_model,
-        preset.words,
-        {"name": "kim", "lowercase": True, "split_words": False, "empty_tokens": False},
-        preset.classes,
-    )
+def test_cleaned_tokens_stay_cleaned_in_a_keras_file(classifier, tmp_path):
+    tokenizer = {"name": "kim", "lowercase": True, "split_words": False, "empty_tokens": False}
+    parts = classifier.sentence_model, classifier.words
+    kim = TextClassifier(*parts, tokenizer, classifier.classes)
     kim.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    for model, length in ((preset, 4), (kim, 3), (loaded, 3)):
+    for model, length in ((classifier, 4), (kim, 3), (loaded, 3)):
         assert model.preprocess(["a fine film."])["sentence"].shape == (1, length)
 
 
 @pytest.mark.slow
-def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
-    trained.export(tmp_path / "exported")
+def test_an_export_runs_in_a_process_without_the_package(classifier, tmp_path):
+    classifier.export(tmp_path / "exported")
     command = [sys.executable, "-c", LOADING, str(tmp_path / "exported")]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
@@ -254,7 +248,7 @@ def test_an_export_runs_in_a_process_without_the_package(trained, tmp_path):
     outputs = ["class", "class_names", "logits", "no_known_word", "probabilities"]
     best = ("bad", "good")[np.argmax([float(logit) for logit in logits])]
     assert others == f"{outputs} [b'bad' b'good'] b'{best}' [False]"
-    expected = trained.predict(np.array(["a fine film ."]), verbose=0)[0]
+    expected = classifier.predict(np.array(["a good film ."]), verbose=0)[0]
     np.testing.assert_allclose([float(logit) for logit in logits], expected, atol=1e-4)
 
 
@@ -277,8 +271,8 @@ def test_pairs_come_as_tuples_or_by_name():
         model(TEXTS[:2])
 
 
-def test_words_of_the_texts_are_added_with_their_vectors(tmp_path):
-    model = TextClassifier.from_preset("demo", num_classes=2)
+def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
+    model = TextClassifier.from_preset(preset, num_classes=2)
     known, dim = len(model.words), model.embedding.dim
     before = model(np.array(["a film ."]))
     rows = {"gripping": 0.5, "the": 9.0, "elsewhere": 0.25}
@@ -315,8 +309,7 @@ def test_impossible_arguments_are_refused(arguments, error):
         TextClassifier.from_preset(**{"preset": "demo", **arguments})
 
 
-def test_the_names_of_classes_fit_the_head():
-    preset = TextClassifier.from_preset("demo")
-    arguments = (preset.sentence_model, preset.words, {"lowercase": True})
+def test_the_names_of_classes_fit_the_head(classifier):
+    arguments = (classifier.sentence_model, classifier.words, {"lowercase": True})
     with pytest.raises(ValueError, match="the head has 2 classes, but classes has 3 names"):
         TextClassifier(*arguments, ("a", "b", "c"))

@@ -54,12 +54,6 @@ def test_it_is_a_mapping_of_tokens_and_arrays(attention):
         attention["backward_attention"]
 
 
-def test_its_repr_is_one_plain_line(attention):
-    assert repr(attention) == (
-        "<Attention on 'fine film': forward_attention [2, 2, 2], gate [2, 2], source2token [2, 2]>"
-    )
-
-
 def test_a_table_has_the_mean_weights_of_each_token(attention, without_pandas):
     assert cells(attention.table()) == [
         ["token", "source2token", "gate"],

@@ -112,16 +112,6 @@ def test_similarities_are_cosines(model):
     assert model.similarity(first, second)[2, 1] == pytest.approx(1, abs=1e-5)
 
 
-def test_predictions_and_attention_are_those_of_the_model(bundle, model):
-    (answer,) = model.predict([SENTENCES[2]])
-    assert answer["label"] in model.classes == bundle.classes
-    assert sum(answer["probabilities"].values()) == pytest.approx(1, abs=1e-5)
-    attended = model.attend(SENTENCES[2])
-    count = len(attended["tokens"])
-    assert attended["forward_attention"].shape[:2] == (count, count)
-    assert attended["source2token"].shape[0] == count
-
-
 def test_a_model_of_pairs_encodes_single_sentences(pair_bundle):
     model = LoadedModel(pair_bundle)
     assert model.encode(["a good film"]).ndim == 2

@@ -11,29 +11,23 @@ import tensorflow as tf
 import disan_tf
 from disan_tf.serving.inference.model import LoadedModel
 
-TEXTS = {
-    "disan_trec": ["Who wrote it ?", "How far is the sea , and why ?"],
-    "disan_snli": [("A man runs .", "A man moves ."), ("A red car", "It is blue , I think .")],
-    "resan_sick": [("A man runs .", "A man moves ."), ("A red car", "It is blue , I think .")],
-}
+TEXTS = ["a good film .", "boring"]
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name != "disan_trec")) for name in TEXTS],
+    "name, texts", [("bundle", TEXTS), ("sick_bundle", [("a good film", "boring"), ("a", "new")])]
 )
-def test_the_keras_model_has_the_logits_of_the_predictions(name, loaded):
-    model = loaded(name)
-    logits = model.keras_model.predict(model.preprocess(TEXTS[name]), verbose=0)
-    probabilities = [list(row["probabilities"].values()) for row in model.predict(TEXTS[name])]
-    np.testing.assert_allclose(tf.nn.softmax(logits), probabilities, atol=2e-2)  # bfloat16
+def test_the_keras_model_has_the_logits_of_the_predictions(name, texts, request):
+    model = LoadedModel(request.getfixturevalue(name))
+    logits = model.keras_model(model.preprocess(texts))
+    np.testing.assert_allclose(tf.nn.softmax(logits), model.predict_proba(texts), atol=1e-5)
 
 
-def test_the_parts_are_those_of_the_keras_model(loaded):
-    model = loaded("disan_trec")
-    ids = model.preprocess(TEXTS["disan_trec"])["sentence"]
+def test_the_parts_are_those_of_the_keras_model(bundle):
+    model = LoadedModel(bundle)
+    ids = model.preprocess(TEXTS)["sentence"]
     vectors = model.encoder(model.embedding(ids), mask=ids != 0)
-    np.testing.assert_allclose(vectors, model.encode(TEXTS["disan_trec"]), atol=1e-2)
+    np.testing.assert_allclose(vectors, model.encode(TEXTS), atol=1e-5)
     assert model.head(vectors).shape == (2, len(model.classes))
 
 
@@ -49,9 +43,9 @@ def test_names_of_classes_do_not_steer_a_terminal(bundle):
     assert r"classes \x1b]0;title\x07\x9b2Jgood, " in text
 
 
-def test_threads_may_share_a_model():
-    model = disan_tf.load("demo")
-    texts = [["a fine film ."], ["a dull film .", "warm , and funny ."]]
+def test_threads_may_share_a_model(quick_bundle):
+    model = disan_tf.load(quick_bundle.directory)
+    texts = [["a good film ."], ["a bad film .", "new , and moving ."]]
     batches = [texts[number % 2] for number in range(40)]
     with ThreadPoolExecutor(8) as threads:  # whose first calls compile the functions together
         found = [*zip(threads.map(model.predict, batches), threads.map(model.encode, batches))]

@@ -108,26 +108,3 @@ def test_a_model_of_other_classes_is_refused(jsonl, tmp_path):
 def test_an_unknown_output_format_is_refused(bundle, jsonl, tmp_path):
     with pytest.raises(UserError, match="'tsv'; choose jsonl, csv or one of kaggle, glue"):
         predict(bundle, jsonl, tmp_path / "out", output_format="tsv")
-
-
-class Name(str):
-    """A column's name that counts comparisons."""
-
-    compared = 0
-    __hash__ = str.__hash__
-
-    def __eq__(self, other):
-        Name.compared += 1
-        return str.__eq__(self, other)
-
-
-def test_a_row_of_a_wide_table_takes_linear_time():
-    lines, columns = output_formats.CsvLines({"probabilities": {}}), 1_000
-    answer = {"label": "x", "probabilities": {"x": 1.0}}
-    for _ in range(2):
-        record = {Name(f"column {number}"): "" for number in range(columns)}
-        lines.check(record, "in.csv, line 2")
-        Name.compared = 0
-        lines.line(record, answer)
-        lines.check(record, "in.csv, line 2")
-    assert 0 < Name.compared < 10 * columns

@@ -114,13 +114,6 @@ def test_an_error_leaves_nothing(bundle, tmp_path, monkeypatch):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_complete_file_has_the_usual_permissions_and_stands_alone(bundle, texts, tmp_path):
-    output = tmp_path / "new" / "out.jsonl"
-    predict(bundle, texts, output)
-    assert output.stat().st_mode == texts.stat().st_mode
-    assert [path.name for path in output.parent.iterdir()] == ["out.jsonl"]
-
-
 def test_a_file_that_exists_is_refused_before_the_input_is_read(bundle, tmp_path):
     (tmp_path / "out.jsonl").write_text("old")
     with pytest.raises(UserError, match=r"out\.jsonl exists already; name another file or delete"):
@@ -144,15 +137,6 @@ def test_a_lost_prediction_is_noticed(bundle, texts, tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match=f"1 predictions for {len(SENTENCES)} rows"):
         predict(bundle, texts, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_standard_streams_work_as_a_filter(bundle, monkeypatch):
-    out = io.BytesIO()
-    source = io.BytesIO("\n".join(SENTENCES).encode())
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=source))
-    monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=out, flush=lambda: None))
-    assert predict(bundle, "-", "-").rows == len(SENTENCES)
-    assert [json.loads(line)["text"] for line in out.getvalue().splitlines()] == SENTENCES
 
 
 def test_a_pipe_gets_each_answer_before_the_next_question(bundle, monkeypatch):

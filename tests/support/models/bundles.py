@@ -42,11 +42,18 @@ PAIRS = [
 ]
 
 
-def make_bundle(directory: Path, dtype: str = "float32", seed: int = 7) -> Path:
-    """Writes a bundle of config `disan_sst:tiny` below `directory`; returns its folder."""
+def make_bundle(
+    directory: Path, dtype: str = "float32", seed: int = 7, encoder: Optional[dict] = None
+) -> Path:
+    """Writes a bundle of config `disan_sst:tiny` below `directory`; returns its folder.
+
+    `encoder` has options in place of the config's.
+    """
     config = get_config("tiny").copy_and_resolve_references()
     with config.unlocked():
         config.dtype = dtype
+        if encoder:
+            config.encoder = ConfigDict(encoder)
     return _make(directory, config, CLASSES, seed)
 
 

@@ -33,8 +33,7 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
     `LoadedModel.predict`. `POST /encode` takes {"texts": [...]} and returns {"vectors": [...]};
     models that read only pairs lack it. `GET /health` names the model and its classes.
 
-    Concurrent requests are computed together. Texts of more than `MAX_CHARACTERS` and more than
-    `MAX_TEXTS` of them get the status 422, bodies of more than `MAX_BYTES` 413, and requests
+    Too long or too many texts get the status 422, bodies of more than `MAX_BYTES` 413, and requests
     beyond those that may wait 503.
     """
     predictions = Batcher(model.predict, MAX_TEXTS)
@@ -87,9 +86,8 @@ def _first(prediction: dict, top_k: Optional[int]) -> dict:
 class Batcher:
     """Computes all waiting requests in one call: the longer a call takes, the more come next.
 
-    Nothing waits on purpose: a request that finds the model free is computed alone. A call returns
-    the results of a request's items, or raises a response of the status 503 if too many requests
-    wait.
+    Nothing waits on purpose. A call returns the results of a request's items; if too many requests
+    wait, it raises a response of the status 503.
 
     Args:
       compute: a list of items -> a sequence with a result for each; it runs in a thread.

@@ -13,7 +13,13 @@ from disan_tf.common.locks import locked
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model, newest_version
 from disan_tf.serving.inference import attend, encode, model, predict
-from tests.support.models.bundles import NLI, RELATEDNESS, make_bundle, make_pair_bundle
+from tests.support.models.bundles import (
+    NLI,
+    RELATEDNESS,
+    SENTENCES,
+    make_bundle,
+    make_pair_bundle,
+)
 from tests.support.models.films import LABELS, TEXTS
 
 _ENCODERS = {
@@ -75,6 +81,14 @@ def make_once(tmp_path_factory):
         return folder
 
     return make_once
+
+
+@pytest.fixture(scope="session")
+def texts(tmp_path_factory):
+    """A file of `SENTENCES`."""
+    path = tmp_path_factory.mktemp("texts") / "texts.txt"
+    path.write_text("".join(f"{text}\n" for text in SENTENCES), encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="session")

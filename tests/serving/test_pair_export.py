@@ -90,30 +90,6 @@ def test_attend_gives_tokens_and_feature_means_of_both_sentences(pair_bundle, te
     assert not found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "encoder",
-    [
-        {"name": "multi_head", "heads": 3, "units": 4, "activation": "elu"},
-        {"name": "bi_lstm", "units": 4, "activation": "relu"},
-    ],
-    ids=lambda encoder: encoder["name"],
-)
-def test_other_encoders_are_exported(encoder, tmp_path):
-    other = make_pair_bundle(tmp_path / "model", NLI, encoder)
-    model = tf.saved_model.load(str(export_saved_model(other.directory, tmp_path)[0]))
-    texts = {"premise": tf.constant(FIRST), "hypothesis": tf.constant(SECOND)}
-    check_answer(
-        {name: each.numpy() for name, each in model.signatures["serving_default"](**texts).items()},
-        other,
-    )
-    found = model.signatures["attend"](**texts)["hypothesis_source2token"]
-    expected = attend_alone(other.model, ids(other)[1])["source2token"]
-    real = ids(other)[1] != 0
-    np.testing.assert_allclose(found[real], tf.reduce_mean(expected, axis=-1)[real], atol=1e-6)
-    assert not np.any(found[~real])
-
-
 def test_metadata_name_the_task_and_its_inputs_in_their_order(pair_bundle, pair_export):
     metadata = json.loads((pair_export[0] / METADATA).read_text(encoding="utf-8"))
     assert metadata["inputs"] == list(pair_bundle.model.fields)
@@ -121,3 +97,20 @@ def test_metadata_name_the_task_and_its_inputs_in_their_order(pair_bundle, pair_
     assert metadata["task"] == pair_bundle.config.task.name
     scored = metadata["task"] == "relatedness"
     assert metadata.get("score_range") == ([1.0, 5.0] if scored else None)
+
+
+@pytest.mark.slow
+def test_an_export_with_hard_attention_chooses_greedily_and_names_what_it_chose(tmp_path):
+    bundle = make_pair_bundle(tmp_path, "resan_snli")
+    path, _ = export_saved_model(bundle.directory, tmp_path / "export")
+    signatures = tf.saved_model.load(str(path)).signatures
+    texts = {"premise": tf.constant(FIRST), "hypothesis": tf.constant(SECOND)}
+    selections = bundle.model.select(*ids(bundle), how="greedy")
+    expected = tf.nn.softmax(bundle.model(*ids(bundle), selections=selections))
+    found = signatures["serving_default"](**texts)["probabilities"]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    found = signatures["attend"](**texts)
+    for field, chosen in zip(texts, selections):
+        for kind, choice in (("heads", chosen.heads[0]), ("dependents", chosen.dependents[0])):
+            np.testing.assert_array_equal(found[f"{field}_selected_{kind}"], choice)
+            assert np.count_nonzero(choice) > 0

@@ -89,13 +89,6 @@ def test_the_mode_tells_on_standard_error_how_many_have_no_gold_label(bundles, t
     assert printed.out == ""
 
 
-def test_the_mode_is_silent_about_gold_labels_in_files_without_them(
-    bundles, pairs, tmp_path, capsys
-):
-    modes.predict(bundles[NLI].directory, pairs, tmp_path / "out.jsonl")
-    assert capsys.readouterr().err == f"{len(PAIRS)} predictions in {tmp_path / 'out.jsonl'}\n"
-
-
 def test_attention_tensors_are_those_of_each_sentence(nli_bundle, pairs, tmp_path):
     bundle = nli_bundle
     assert attend(bundle, pairs, tmp_path / "out") == len(PAIRS)

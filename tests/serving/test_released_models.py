@@ -15,10 +15,6 @@ FILM_LINES = [
     ("It is neither good nor bad .", "neutral"),
     ("The plot is thin , but the actors make it worth watching .", "positive"),
     ("Beautifully shot , but cold and far too long .", "negative"),
-    ("An absolute masterpiece that nobody should miss .", "very positive"),
-    ("The film runs for two hours .", "neutral"),
-    ("Not bad at all .", "positive"),
-    ("I have never been so bored .", "very negative"),
 ]
 
 CAPTION_LINES = [
@@ -28,8 +24,6 @@ CAPTION_LINES = [
     ("Two children are playing in the snow\tThere are no children playing in the snow", 3.6),
     ("A cat is sleeping on a sofa\tA cat is lying on a couch", 4.4),
     ("A plane is landing\tA man is washing his car", 1.1),
-    ("A girl is singing on a stage\tA girl is dancing on a stage", 3.3),
-    ("The man is not cutting the bread\tThe man is cutting the bread", 3.8),
 ]
 
 # name -> how many of its answers were right, and lines of ours with the labels that are; a score is
@@ -44,7 +38,7 @@ ASKED = {
         ],
     ),
     "disan_trec": (
-        10,
+        6,
         [
             ("Who wrote the play about the merchant ?", "HUM"),
             ("How many legs does a spider have ?", "NUM"),
@@ -52,14 +46,10 @@ ASKED = {
             ("What does CPU stand for ?", "ABBR"),
             ("What is a kettle ?", "DESC"),
             ("When did the first train leave London ?", "NUM"),
-            ("Which animal carries its house ?", "ENTY"),
-            ("Why do cats purr at night ?", "DESC"),
-            ("What city has the most bridges ?", "LOC"),
-            ("How far is the moon from the earth ?", "NUM"),
         ],
     ),
     "disan_subj": (
-        9,
+        5,
         [
             ("a slow , tender and very funny film that never loses its way .", "subjective"),
             ("her brother is arrested and she has three days to find the letter .", "objective"),
@@ -67,22 +57,18 @@ ASKED = {
             ("a young doctor moves to a village where nobody trusts him .", "objective"),
             ("it is hard to care about anyone in this noisy mess .", "subjective"),
             ("two brothers inherit a farm from an uncle they never met .", "objective"),
-            ("the best performance of the year , in a picture that deserves it .", "subjective"),
-            ("when the ship sinks , the captain and a cook reach an island .", "objective"),
-            ("clever , but too cold to be moving .", "subjective"),
-            ("in 1952 a pianist leaves budapest with a false passport .", "objective"),
         ],
     ),
-    "disan_sst5": (7, FILM_LINES),
-    "dsa_sst5": (6, FILM_LINES),
+    "disan_sst5": (5, FILM_LINES),
+    "dsa_sst5": (4, FILM_LINES),
     "disan_sst2": (
-        7,
+        4,
         [(text, label.split()[-1]) for text, label in FILM_LINES if label != "neutral"],
     ),
-    "resan_sick": (6, CAPTION_LINES),
-    "disan_sick": (7, CAPTION_LINES),
+    "resan_sick": (5, CAPTION_LINES),
+    "disan_sick": (6, CAPTION_LINES),
     "disan_snli": (
-        9,
+        6,
         [
             ("A man plays the guitar on a stage .\tA man makes music .", "entailment"),
             ("A man plays the guitar on a stage .\tA man is asleep .", "contradiction"),
@@ -90,10 +76,6 @@ ASKED = {
             ("Two girls run along the beach .\tTwo girls are outside .", "entailment"),
             ("Two girls run along the beach .\tThe girls are sisters .", "neutral"),
             ("Two girls run along the beach .\tTwo girls sit in a car .", "contradiction"),
-            ("An old woman sells fruit at a market .\tNobody is at the market .", "contradiction"),
-            ("An old woman sells fruit at a market .\tA woman sells something .", "entailment"),
-            ("An old woman sells fruit at a market .\tShe grew the fruit herself .", "neutral"),
-            ("A dog jumps over a fence .\tAn animal jumps .", "entailment"),
         ],
     ),
 }

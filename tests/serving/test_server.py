@@ -70,10 +70,12 @@ def call(address, path, body=None):
         return error.code, json.load(error)
 
 
-def test_predictions_are_those_of_the_model(address, model):
+def test_predictions_and_vectors_are_those_of_the_model(address, model):
     status, found = call(address, "/predict", {"texts": TEXTS})
     assert status == 200 and found == {"predictions": model.predict(TEXTS)}
     assert found["predictions"][2]["blank"] and found["predictions"][3]["no_known_word"]
+    _, found = call(address, "/encode", {"texts": TEXTS})
+    np.testing.assert_allclose(found["vectors"], model.encode(TEXTS), atol=1e-6)
 
 
 def test_the_most_probable_classes_are_those_of_the_model(address, model):
@@ -81,11 +83,6 @@ def test_the_most_probable_classes_are_those_of_the_model(address, model):
     expected = model.predict(TEXTS, top_k=1)
     expected[2] = model.predict([""])[0]
     assert found["predictions"] == expected
-
-
-def test_vectors_are_those_of_the_model(address, model):
-    _, found = call(address, "/encode", {"texts": TEXTS})
-    np.testing.assert_allclose(found["vectors"], model.encode(TEXTS), atol=1e-6)
 
 
 def test_health_and_the_description(address, model):

@@ -25,17 +25,11 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True)
 class AttendedLine:
-    """A model's attention in a line.
-
-    Attributes:
-      path: the path of the JSON file.
-      record: the JSON.
-      fields: ("sentence",), or the names of the sentences of a pair.
-    """
+    """A model's attention in a line: the path and content of its JSON, and the sentences' names."""
 
     path: Path
     record: dict
-    fields: tuple[str, ...]
+    fields: tuple[str, ...]  # ("sentence",) if it is no pair
 
     @property
     def number(self) -> int:

@@ -83,15 +83,11 @@ def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     panels = figure.subplots(len(pairs), squeeze=False)[:, 0]
     for axes, pair in zip(panels, pairs):
         vectors = [sentence.tensors["source2token"][_place(sentence)] for sentence in pair]
-        correlation = np.corrcoef(vectors)[0, 1]
-        texts = [" ".join(sentence.tokens) for sentence in pair]
+        first, second = (" ".join(sentence.tokens) for sentence in pair)
+        title = f'"{pair[0].record["word"]}" in 1: {first}; 2: {second}\n'
+        title += f"(Pearson's r of both {np.corrcoef(vectors)[0, 1]:.2f})"
         image = plots.heat_map(axes, np.stack(vectors), ["1", "2"], ())
-        axes.set_title(
-            f'"{pair[0].record["word"]}" in 1: {texts[0]}; 2: {texts[1]}\n'
-            f"(Pearson's r of both {correlation:.2f})",
-            fontsize=9,
-            parse_math=False,
-        )
+        axes.set_title(title, fontsize=9, parse_math=False)
         figure.colorbar(image, ax=axes, label="weight")
     panels[-1].set_xlabel("feature of the source2token attention")
     return figure

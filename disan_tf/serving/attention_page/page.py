@@ -38,7 +38,9 @@ def render_page(lines: list[AttendedLine], title: str) -> str:
     )
     capacity = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
     kept, left = _lines_that_fit(lines, capacity)
-    most = min(MAX_FEATURES, _features_that_fit(kept, left))
+    cells = [line.mean(name).size for line in kept for name in _names(line)]
+    feature_bytes = sum(-(-size // 3) * 4 + 12 for size in cells)  # base64, the largest weight
+    most = min(MAX_FEATURES, left // max(feature_bytes, 1))
     features = choose_features(kept, most)
     content = {
         "title": title,
@@ -80,13 +82,6 @@ def _lines_that_fit(lines, capacity: int) -> tuple[list[AttendedLine], int]:
             kept.append(line)
             capacity -= size
     return kept, capacity
-
-
-def _features_that_fit(kept, capacity: int) -> int:
-    """Returns how many features per tensor fit on the page beside the means."""
-    cells = [line.mean(name).size for line in kept for name in _names(line)]
-    feature_bytes = sum(-(-size // 3) * 4 + 12 for size in cells)  # base64, the largest weight
-    return capacity // max(feature_bytes, 1)
 
 
 def choose_features(lines: list[AttendedLine], most: int) -> dict[str, np.ndarray]:

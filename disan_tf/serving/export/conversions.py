@@ -18,8 +18,8 @@ from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
-from disan_tf.serving.export.saved_model import as_function, describe_model, write_versions
-from disan_tf.serving.export.signatures import Served, converted_function
+from disan_tf.serving.export.saved_model import describe_model, write_versions
+from disan_tf.serving.export.signatures import converted_function
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
 TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
@@ -30,7 +30,7 @@ Predict = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
 def export_converted(
     kind: str, bundle_directory, output_dir, max_tokens: Optional[int] = None
 ) -> tuple[Path]:
-    """Writes `<kind>/1/` with a model of ids, its `metadata.json` and its `vocabulary.txt`.
+    """Writes `<kind>/1/`: a model of ids, `metadata.json`, `vocabulary.txt`; returns the path.
 
     The model takes ids as `saved_model_ids` does, and returns "probabilities"; relatedness models
     add "score", single-sentence models "vectors". Its attention is dense: memory grows with the
@@ -73,14 +73,14 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
 def _largest_difference(bundle: Bundle, max_tokens, predict: Predict) -> float:
     """Compares a model's outputs with the trained model's, for sentences of all `LENGTHS`."""
     trained = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
-    compute = as_function(converted_function(trained, max_tokens))
+    compute = converted_function(trained, max_tokens)
     return max(_difference(compute, predict, _sentences(bundle, length)) for length in LENGTHS)
 
 
 def _sentences(bundle, length: int) -> dict[str, np.ndarray]:
     """Makes two rows of random ids for each field, one shorter, by the inputs' names."""
     generator = np.random.default_rng(length)
-    specs = converted_function(bundle, None).specs
+    specs = bundle.model.signatures()["call"]
     lengths = [length, LENGTHS[0] + LENGTHS[-1] - length][: len(specs)]
     most, sentences = sum(bundle.info["words"]) + 2, {}
     for spec, words in zip(specs, lengths):
@@ -106,9 +106,9 @@ class _Refused(Exception):
     """A model that a converter rejects, with the reason."""
 
 
-def _to_tflite(served: Served, path: Path) -> None:
+def _to_tflite(function: Callable, path: Path) -> None:
     with portable():
-        function = as_function(served).get_concrete_function()
+        function = function.get_concrete_function()
     module = tf.Module()
     module.weights = function.variables  # saved with the function, which keeps the names of inputs
     try:
@@ -131,12 +131,11 @@ def _load_tflite(path: Path) -> Predict:
     return predict
 
 
-def _to_onnx(served: Served, path: Path) -> None:
+def _to_onnx(function: Callable, path: Path) -> None:
     tf2onnx_convert, _ = _onnx_packages()
     with portable():
-        function = as_function(served)
         try:
-            tf2onnx_convert.from_function(function, served.specs, output_path=str(path))
+            tf2onnx_convert.from_function(function, function.input_signature, output_path=str(path))
         except Exception as error:  # the converter may raise any error
             raise _Refused(_reason(error)) from None
 

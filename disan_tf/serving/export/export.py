@@ -20,7 +20,7 @@ def export_model(
     kind: str = SAVED_MODEL,
     max_tokens: Optional[int] = None,
 ) -> tuple[Path, ...]:
-    """Writes two SavedModels, a file of TFLite or ONNX, or the official files of a biLM.
+    """Writes SavedModels, TFLite, ONNX, or the official files of a biLM; returns their paths.
 
     Args:
       bundle_directory, max_tokens: see `export_saved_model`.

@@ -38,13 +38,13 @@ def query(saved_model: Path, texts: dict) -> list[str]:
     """Returns, for each row of the texts, its class with the probability, or its score."""
     model = tf.saved_model.load(str(saved_model))
     constants = {name: tf.constant(column) for name, column in texts.items()}
-    outputs = model.signatures["serving_default"](**constants)
+    answers = model.signatures["serving_default"](**constants).items()
+    outputs = {name: tensor.numpy() for name, tensor in answers}
     if "score" in outputs:
-        return [f"{score:.3f}" for score in outputs["score"].numpy()]
-    best, names = outputs["probabilities"].numpy().max(axis=1), outputs["class"].numpy()
-    lacking = outputs.get("no_known_word", tf.zeros([len(names)], tf.bool)).numpy()
-    notes = [", no known word" * int(lacks) for lacks in lacking]
-    return [f"{name.decode()} ({p:.3f}{note})" for name, p, note in zip(names, best, notes)]
+        return [f"{score:.3f}" for score in outputs["score"]]
+    notes = [", no known word" * int(lacks) for lacks in outputs["no_known_word"]]
+    rows = zip(outputs["class"], outputs["probabilities"].max(axis=1), notes)
+    return [f"{name.decode()} ({best:.3f}{note})" for name, best, note in rows]
 
 
 if __name__ == "__main__":

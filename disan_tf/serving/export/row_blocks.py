@@ -23,7 +23,6 @@ def in_row_blocks(
       function: (numbers of rows <int32>[block], their greatest lengths by field <int32>[fields])
         -> <float32>[block, size]. A row's result must not depend on other rows.
       lengths: the lengths of sentences, <int32>[batch, fields], at least 1.
-      size: the size of a row's result.
     """
     longest = tf.reduce_max(lengths, axis=1)
     order = tf.argsort(longest, direction="DESCENDING", stable=True)

@@ -16,10 +16,10 @@ from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
     Graphs,
-    Served,
     attend_limit,
     graphs_of_ids,
     graphs_of_text,
+    make_function,
     methods_of,
 )
 from disan_tf.serving.export.warm_up import write_requests
@@ -37,7 +37,9 @@ class _Module(tf.Module):
 def export_saved_model(
     bundle_directory, output_dir, max_tokens: Optional[int] = None
 ) -> tuple[Path, Path]:
-    """Exports a trained model; its predictions equal the bundle's, but for rounding.
+    """Exports a trained model as two SavedModels; returns the paths of both versions.
+
+    Their predictions equal the bundle's, but for rounding.
 
     `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
     TensorFlow Serving has built in. An empty string is one unknown token. Signatures:
@@ -46,21 +48,20 @@ def export_saved_model(
             class_names <string>[batch, classes], logits and probabilities
             <float32>[batch, classes], no_known_word <bool>[batch]
         encode: text -> vectors <float32>[batch, dim]; absent if the encoder reads only pairs
-            (DRCN)
         attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
             averaged over the features: <float32>[batch, head, dependent] or [batch, length];
             "" and 0 after a sentence's end
 
     Pair models take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
-    `text`. In `attend` these names precede the tensors' names ("premise_tokens"); `encode` still
-    takes `text`, since one encoder serves both sentences. Relatedness models return score
-    <float32>[batch], the expected point, the points' probabilities, and no_known_word.
+    `text`, but for `encode`. In `attend` these names precede the tensors' names
+    ("premise_tokens"). Relatedness models return score <float32>[batch], the expected point, the
+    points' probabilities, and no_known_word.
 
-    `saved_model_ids/1/` needs TensorFlow alone. It takes ids <int32>[batch, length] (0 = padding,
-    1 = unknown, the k-th word of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and
-    the model's other inputs: for DRCN `<field>_characters` and `<field>_match`, made by
-    `disan_tf.text.TextToPairFeatures`; for ELMo-fed models `characters`, made by
-    `disan_tf.text.TextToCharacters`. It has serving_default and encode.
+    `saved_model_ids/1/` needs TensorFlow alone, and has serving_default and encode. It takes ids
+    <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word of the vocabulary, from 0, is
+    k + 2), or for pairs `<field>_ids`, and the model's other inputs: for DRCN `<field>_characters`
+    and `<field>_match`, made by `disan_tf.text.TextToPairFeatures`; for ELMo-fed models
+    `characters`, made by `disan_tf.text.TextToCharacters`.
 
     serving_default and encode compute the rows in blocks of similar length; memory grows with the
     longest row. attend rejects texts whose tensors need more than `ATTEND_MEMORY`. The loaded
@@ -74,9 +75,6 @@ def export_saved_model(
         both is one whole export.
       max_tokens: the number of tokens to read of a sentence; all signatures then have an output
         `truncated` <bool>[batch]. None = all.
-
-    Returns:
-      The paths of the versions in `saved_model/` and `saved_model_ids/`.
 
     Raises:
       UserError: the bundle is damaged, or `output_dir` cannot be written.
@@ -109,9 +107,6 @@ def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path
 
     All have one number. They are complete before the first is renamed, and versions from before the
     call are removed after the last renaming; versions that another process exports meanwhile stay.
-
-    Args:
-      writers: folder -> the function that writes its version.
     """
     older, new = [path for folder in writers for path in _versions(folder)], {}
     with contextlib.ExitStack() as stack:
@@ -165,11 +160,10 @@ def _save(bundle: Bundle, graphs: Graphs, metadata, text_to_ids, folder: Path) -
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with portable():  # the native operations are this machine's alone
         signatures = {
-            name: as_function(served).get_concrete_function()
-            for name, served in graphs.signatures.items()
+            name: function.get_concrete_function() for name, function in graphs.signatures.items()
         }
         if graphs.function is not None:
-            call = as_function(graphs.function, in_dictionary=len(graphs.function.specs) > 1)
+            call = _in_dictionary(graphs.function)
             calls = [call.get_concrete_function()]
             vars(module)["__call__"] = call
         module.text_to_ids = text_to_ids
@@ -189,23 +183,23 @@ def _weights_of(model, traced: Sequence) -> list[tf.Variable]:
     return [weight for weight in model.weights if id(weight.handle) in read]
 
 
-def as_function(served: Served, in_dictionary: bool = False):
-    """Makes a `tf.function` of the inputs, or of one dictionary with their names."""
-    if not in_dictionary:
-        return tf.function(served.function, input_signature=served.specs, autograph=False)
+def _in_dictionary(function):
+    """Makes a `tf.function` of several inputs one of a dictionary with their names."""
+    specs = {spec.name: spec for spec in function.input_signature}
+    if len(specs) == 1:
+        return function
 
-    def function(inputs):
-        return served.function(*(inputs[spec.name] for spec in served.specs))
+    def call(inputs):
+        return function.python_function(*(inputs[name] for name in specs))
 
-    specs = {spec.name: spec for spec in served.specs}
-    return tf.function(function, input_signature=[specs], autograph=False)
+    return make_function(call, [specs])
 
 
-def _warm_up(signatures: Mapping[str, Served]) -> Iterator[tuple[str, dict]]:
+def _warm_up(signatures: Mapping[str, Callable]) -> Iterator[tuple[str, dict]]:
     """Yields requests with a single sentence and with several, for each signature."""
-    for name, served in signatures.items():
+    for name, function in signatures.items():
         for rows in (1, 16):
-            yield name, {spec.name: _example(spec, rows) for spec in served.specs}
+            yield name, {spec.name: _example(spec, rows) for spec in function.input_signature}
 
 
 def _example(spec: tf.TensorSpec, rows: int) -> np.ndarray:

@@ -20,16 +20,6 @@ from disan_tf.text import TextToIds
 ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
 
 
-class Served(NamedTuple):
-    """A function and the specs of its inputs, with their names.
-
-    The function returns {name: tensor}, or a tensor, for tensors in the order of the specs.
-    """
-
-    function: Callable
-    specs: Sequence[tf.TensorSpec]
-
-
 class Method(NamedTuple):
     """A function of a model, and the form of its inputs and outputs.
 
@@ -49,15 +39,20 @@ class Method(NamedTuple):
 
 
 class Graphs(NamedTuple):
-    """The functions of an exported model.
+    """The functions of an exported model, not yet traced.
 
     Attributes:
-      signatures: the signatures by name.
+      signatures: the `tf.function`s of the signatures by name.
       function: the loaded object's own, which encodes a whole batch; None = none has a vector.
     """
 
-    signatures: Mapping[str, Served]
-    function: Optional[Served]
+    signatures: Mapping[str, Callable]
+    function: Optional[Callable]
+
+
+def make_function(function: Callable, specs: Sequence[tf.TensorSpec]) -> Callable:
+    """Makes a `tf.function` of inputs with these specs, which have names."""
+    return tf.function(function, input_signature=specs, autograph=False)
 
 
 def methods_of(bundle: Bundle) -> dict[str, Method]:
@@ -93,8 +88,7 @@ def _traced_once(function, specs):
     @functools.cache
     def graph():
         with tf.init_scope():  # it captures nothing of the graph that calls it
-            traced = tf.function(function, input_signature=specs, autograph=False)
-            return traced.get_concrete_function()
+            return make_function(function, specs).get_concrete_function()
 
     def call(*tensors):
         return graph()(*tensors)
@@ -110,7 +104,7 @@ def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> G
     on the data.
     """
     signatures = {
-        name: Served(_in_blocks_of_ids(method, max_tokens), method.specs)
+        name: make_function(_in_blocks_of_ids(method, max_tokens), method.specs)
         for name, method in methods.items()
     }
     method = methods.get("encode")
@@ -119,7 +113,7 @@ def graphs_of_ids(methods: Mapping[str, Method], max_tokens: Optional[int]) -> G
         with compilable():
             return method.function.__wrapped__(*(tensor[:, :max_tokens] for tensor in inputs))
 
-    return Graphs(signatures, method and Served(encode, method.specs))
+    return Graphs(signatures, method and make_function(encode, method.specs))
 
 
 def _in_blocks_of_ids(method: Method, max_tokens):
@@ -152,20 +146,20 @@ def graphs_of_text(
     """
     tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
     signatures = {
-        name: Served(
+        name: make_function(
             _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)
         )
         for name, method in methods.items()
     }
     attend = _attention_of_text(bundle.model, text_to_ids, tokens, max_tokens, attend_tokens)
-    signatures["attend"] = Served(attend, _text_specs(bundle.model.fields))
+    signatures["attend"] = make_function(attend, _text_specs(bundle.model.fields))
     method = methods.get("encode")
 
     def encode(text):
         words = tokens(text)[:, :max_tokens]
         return _zero_blanks(method.function(*text_to_ids.inputs(words)), words.row_lengths())
 
-    return Graphs(signatures, method and Served(encode, _text_specs(SENTENCE)))
+    return Graphs(signatures, method and make_function(encode, _text_specs(SENTENCE)))
 
 
 def _text_specs(fields):
@@ -211,7 +205,7 @@ def _ends(ids):
     return tf.maximum(0, tf.reduce_max(tf.where(ids != 0, positions, 0), axis=1))
 
 
-def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
+def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Callable:
     """Makes a function of ids that returns numbers alone, for a whole batch.
 
     All models have "probabilities", relatedness models "score", sentence models "vectors".
@@ -235,7 +229,7 @@ def converted_function(bundle: Bundle, max_tokens: Optional[int]) -> Served:
         lengths = tf.stack([_ends(ids) for ids in inputs], axis=1)
         return {**numbers, **_truncated(lengths, max_tokens)}
 
-    return Served(predict, model.signatures()["call"])
+    return make_function(predict, model.signatures()["call"])
 
 
 def _describe(outputs, bundle):

@@ -61,7 +61,8 @@ def read_texts(x, fields: Sequence[str]):
     Raises:
       ValueError: an item is no text, or no pair; the message has its position.
     """
-    if x is None or _is_stream(x):
+    streams = (tf.data.Dataset, tf.distribute.DistributedDataset, tf.keras.utils.Sequence)
+    if x is None or isinstance(x, streams) or hasattr(x, "__next__"):
         return x
     columns = _columns_of(fields)
     if len(fields) == 2 and _are_columns(x):
@@ -160,11 +161,6 @@ def _numbers_of_names(names, classes):
     message = f"a label is none of the classes {', '.join(classes)}"
     with tf.control_dependencies([tf.debugging.Assert(known, [message])]):
         return tf.argmax(is_class, axis=-1)
-
-
-def _is_stream(x) -> bool:
-    kinds = (tf.data.Dataset, tf.distribute.DistributedDataset, tf.keras.utils.Sequence)
-    return isinstance(x, kinds) or hasattr(x, "__next__")
 
 
 def _are_columns(x) -> bool:

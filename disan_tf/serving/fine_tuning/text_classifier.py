@@ -53,21 +53,11 @@ class TextClassifier(tf.keras.Model):
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
 
-    Call arguments:
-      texts: <string>[batch]; for pairs a tuple of two, or {"premise": ..., "hypothesis": ...}.
-      training: whether dropout acts.
-
-    Returns:
-      Logits, or their `activation`, <float32>[batch, classes].
+    A call takes texts <string>[batch], for pairs a tuple of two or {"premise": ..., "hypothesis":
+    ...}, and returns logits, or their `activation`, <float32>[batch, classes].
 
     Raises:
       ValueError: the words are not those of the embedding, or an argument is wrong.
-
-    Example:
-      >>> classifier = disan_tf.TextClassifier.from_preset("disan_snli", classes=("bad", "good"))
-      >>> classifier.fit(["A fine film .", "A dull film ."], ["good", "bad"])
-      >>> classifier.predict(["What a film !"]).shape
-      (1, 2)
     """
 
     def __init__(
@@ -197,7 +187,7 @@ class TextClassifier(tf.keras.Model):
         return super().predict(self._read(x, None)[0], *args, **kwargs)
 
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
-        """Computes the classes' probabilities, <float32>[texts, classes].
+        """Computes the probabilities <float32>[texts, classes].
 
         Raises:
           ValueError: `activation` is another function than softmax.
@@ -266,12 +256,20 @@ class TextClassifier(tf.keras.Model):
 
     def save(self, *args, **kwargs) -> None:
         """Saves as Keras does, also before `fit`."""
+        self._build_all()
+        super().save(*args, **kwargs)
+
+    def __reduce__(self):
+        self._build_all()
+        return super().__reduce__()
+
+    def _build_all(self) -> None:
+        """Creates the weights and the optimizer's, without which a file cannot be read again."""
         if not self.built:
             self.build_from_config(self.get_build_config())
         names = ("built", "_built")  # Keras 3, Keras 2
         if not any(getattr(self.optimizer, name, False) for name in names):
             self.optimizer.build(self.trainable_variables)
-        super().save(*args, **kwargs)
 
     def save_to_preset(self, folder: Union[str, Path]) -> None:
         """Writes a folder, without code, that `from_preset` and `disan_tf.load` read.

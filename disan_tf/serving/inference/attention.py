@@ -1,6 +1,6 @@
 """A model's attention on a text as a Python object: arrays, tables, plots and HTML."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +19,15 @@ _PANELS = 3  # in a row of a plot
 _CELL, _LONGEST_SIDE = 0.32, 20.0  # inches of a token and of a panel
 
 
-class Attention(Mapping[str, Any]):
+class Attention(dict):
     """The attention of a model on a sentence or a pair, see `disan_tf.load(...).attend`.
 
-    It is a mapping from "tokens" (for pairs "<field>_tokens") to a list of tokens, and from a name
-    to <float32>[token, feature] or [head, dependent, feature]. A notebook shows the tokens shaded
-    by their weights, and the matrices.
+    It is a dictionary from "tokens" (for pairs "<field>_tokens") to a list of tokens, and from a
+    name to <float32>[token, feature] or [head, dependent, feature]. A notebook shows the tokens
+    shaded by their weights, and the matrices.
 
     Args:
-      fields: the names of the sentences.
-      tokens: the tokens of each sentence.
+      fields, tokens: the names of the sentences, and the tokens of each.
       tensors: the tensors of `disan_tf.serving.inference.attend`.
       crossed: whether the words of a sentence attend to those of the other sentence (DRCN).
 
@@ -52,21 +51,12 @@ class Attention(Mapping[str, Any]):
         self._sentences = dict(zip(fields, tokens))
         self._tensors = dict(tensors)
         self._crossed = crossed
-        named = {tokens_name(field): words for field, words in self._sentences.items()}
-        self._values = {**named, **tensors}
+        super().__init__({tokens_name(field): words for field, words in zip(fields, tokens)})
+        self.update(tensors)
         names = [name for name in tensors if not name.endswith(WEIGHT_VECTORS)]
         self.matrices = tuple(name for name in names if tensors[name].ndim == 3)
         weights = (name for name in names if tensors[name].ndim == 2)
         self.weights = tuple(sorted(weights, key=lambda name: not name.endswith(SOURCE2TOKEN)))
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
     def __repr__(self) -> str:
         texts = (repr(" ".join(tokens)[:60]) for tokens in self._sentences.values())
@@ -110,7 +100,10 @@ class Attention(Mapping[str, Any]):
 
         for name in names:
             check_choice("name", name, [*self.matrices, *self.weights])
-        names = names or tuple(self._shown())
+        if not names:
+            for prefix in map(self._prefix, self._sentences):
+                names += tuple(name for name in self.matrices if name.startswith(prefix))
+                names += tuple(self._weights_of(prefix)[:1])
         if not names:
             raise ValueError("the model's encoder has no attention to draw.")
         longest = max(map(len, self._sentences.values()))
@@ -175,12 +168,6 @@ class Attention(Mapping[str, Any]):
 
     def _weights_of(self, prefix: str) -> list[str]:
         return [name for name in self.weights if name.startswith(prefix)]
-
-    def _shown(self) -> Iterator[str]:
-        """Yields the names that `plot` draws by default, sentence by sentence."""
-        for prefix in map(self._prefix, self._sentences):
-            yield from (name for name in self.matrices if name.startswith(prefix))
-            yield from self._weights_of(prefix)[:1]
 
     def _owner(self, name: str) -> int:
         """Returns the number of the sentence to which a tensor belongs."""

@@ -22,16 +22,13 @@ _SHOWN = 40  # characters of a value in an error
 
 
 def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
-    """Returns a record for each text, pair or record.
+    """Returns a record for each text, pair or record, in their order.
 
-    The records have the order of `inputs`, which is one of these:
-
-    - a list, an array, a pandas Series, a string tensor or another iterable, whose items are texts,
-      for two fields pairs (or an array [items, 2]), or records. A record is a dictionary, a named
-      tuple or a pandas Series with the names in `columns`, in any order.
-    - a table: a DataFrame, a `datasets.Dataset`, a structured array, or a dictionary of columns.
-
-    A text is a string, bytes in UTF-8 or a scalar string tensor.
+    The inputs are a list, an array, a pandas Series, a string tensor or another iterable, whose
+    items are texts, for two fields pairs (or an array [items, 2]), or records: dictionaries, named
+    tuples or pandas Series with the names in `columns`. Or they are a table: a DataFrame, a
+    `datasets.Dataset`, a structured array, or a dictionary of columns. A text is a string, bytes in
+    UTF-8 or a scalar string tensor.
 
     Raises:
       ValueError: an item is no text; the message has its position and its type.

@@ -6,15 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Callable, Optional
 
+from disan_tf.common import files
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import (
-    check_open,
-    checked_gzip,
-    make_parent,
-    open_atomically,
-    open_bytes,
-    open_output,
-)
 from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.serving.inference.records import SINGLE, Columns, make_parser, recognise
 from disan_tf.text.text_files import TextLines, check_encoding, format_of, open_texts
@@ -106,7 +99,7 @@ def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
     if path == "-" or not is_terminal() or not Path(path).is_file():
         return None
     lines, last = 0, b"\n"
-    with open_bytes(path) as file, checked_gzip(path):
+    with files.open_bytes(path) as file, files.checked_gzip(path):
         for block in iter(lambda: file.read(1 << 20), b""):
             lines, last = lines + block.count(b"\n"), block[-1:]
     has_header = (input_format or format_of(path)) in ("tsv", "csv")
@@ -123,18 +116,18 @@ def open_new(path) -> Iterator[BinaryIO]:
       UserError: there is such a file, also at the end, or the path cannot be written.
     """
     if path == "-":
-        check_open(sys.stdout, "--output")
+        files.check_open(sys.stdout, "--output")
         sys.stdout.flush()
         yield sys.stdout.buffer
         return
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
-        with open_output(target, path) as file:
+        with files.open_output(target, path) as file:
             yield file
         return
     _check_absent(target, path)
-    make_parent(target)
-    with open_atomically(target) as file:
+    files.make_parent(target)
+    with files.open_atomically(target) as file:
         yield file
         _check_absent(target, path)  # another run may have been faster
 

@@ -41,11 +41,6 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
         a folder with a `model.json`; `./name` is a folder that is named like a released model.
       encoder: the class of the model's encoder, if another package defines it.
 
-    Example:
-      >>> model = disan_tf.load("disan_trec")
-      >>> model.predict(["Who wrote this book ?"])[0]["label"]
-      'HUM'
-
     Raises:
       UserError: there is no such model, it is damaged, it is a language model, or its encoder is
         another class than `encoder`, or from a module that is not imported.
@@ -87,9 +82,9 @@ class LoadedModel:
       fields: the names of the texts that a prediction reads.
 
     Example:
-      >>> model = disan_tf.load("disan_sst5")
-      >>> model.encode(["A warm, funny film.", "Dull."]).shape
-      (2, 600)
+      >>> model = disan_tf.load("disan_trec")
+      >>> model.predict(["Who wrote this book ?"])[0]["label"]
+      'HUM'
     """
 
     def __init__(self, bundle: Bundle):

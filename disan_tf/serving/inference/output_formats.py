@@ -34,10 +34,8 @@ def add_prediction(record: dict, prediction: dict) -> dict:
 class JsonLines:
     """Formats a record with its prediction as a JSON object a line.
 
-    Attributes:
-      header: the bytes before the first line.
-      marks_blank: whether blank lines are marked, and get no label.
-      renamed: the number of records with a field of the prediction's name, see `add_prediction`.
+    It has a `header` before the first line. `marks_blank` says whether blank lines get no label,
+    and `renamed` counts records with a field of the prediction's name, see `add_prediction`.
     """
 
     header = b""

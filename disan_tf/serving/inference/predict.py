@@ -220,10 +220,11 @@ class Explanation:
             )
 
     def __call__(self, sentences: Sentences, text_to_ids) -> list[dict]:
+        def fits(lengths):
+            return len(lengths) * lengths.max() ** 2 <= MAX_PAIRS
+
         explained = [{} for _ in sentences]
-        for batch, inputs in batches_of_inputs(
-            sentences, text_to_ids, BATCH_SIZE, fits=_has_few_pairs
-        ):
+        for batch, inputs in batches_of_inputs(sentences, text_to_ids, BATCH_SIZE, fits=fits):
             weights = self._weigh(*inputs)
             for number, field in enumerate(self._model.fields):
                 for index, row in zip(batch, weights[field].numpy()):
@@ -240,10 +241,6 @@ class Explanation:
             for field, name in names.items()
             if name in attended
         }
-
-
-def _has_few_pairs(lengths: np.ndarray) -> bool:
-    return len(lengths) * lengths.max() ** 2 <= MAX_PAIRS
 
 
 def heaviest(tokens: Sequence[str], weights: np.ndarray) -> list[dict]:

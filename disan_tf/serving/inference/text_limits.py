@@ -19,9 +19,7 @@ _MOST_TOKENS = 10**7
 # tensors, and DRCN 69 bytes for each mean over the features, which is written as text.
 _COPIES = 4
 _MEAN_BYTES = 100
-
 _CGROUP = Path("/sys/fs/cgroup")
-
 # Control groups, version 2 and 1: the limit, the use, and the name of the caches in the statistics.
 _CONTAINERS = (
     ("memory.max", "memory.current", "inactive_file"),

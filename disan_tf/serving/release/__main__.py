@@ -1,7 +1,6 @@
 """Publishes a trained model: `checkpoints/<name>/`, a model card, and a row of the manifest.
 
-With `--prepared`, the same corpus prepared with `--config.data.fixed_words=all`, the model gets all
-words of its vector file; it is stored, and then scored, with matrices in half precision.
+With `--prepared`, the model gets all words of its vector file, and is stored in half precision.
 """
 
 import argparse

@@ -4,15 +4,8 @@ import os
 from pathlib import Path
 from typing import Optional
 
+from disan_tf.common import files
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import (
-    copy_file,
-    read_json,
-    scratch_folder,
-    sha256,
-    sync_and_rename,
-    write_atomically,
-)
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import Keys
@@ -51,11 +44,11 @@ def release(
     info = read_info(source)
     check_digests(source, info)
     model = TASKS[info["config"]["task"]["name"]]
-    command = command or read_json(workdir / "run.json", "say --command")["command"]
+    command = command or files.read_json(workdir / "run.json", "say --command")["command"]
     if result:
         path = checkpoints / "results" / f"{result}.json"
-        series = read_json(path, "record it with --mode=report")
-    with scratch_folder(target) as scratch:
+        series = files.read_json(path, "record it with --mode=report")
+    with files.scratch_folder(target) as scratch:
         new, vectors = scratch / "new", None
         new.mkdir()
         if prepared:
@@ -66,21 +59,18 @@ def release(
             info, vectors = bundle.info, corpus.manifest[Keys.VECTORS]
         else:
             for file in ("model.json", *info["sha256"]):
-                copy_file(source / file, new / file)
-            reports = {split: _read_report(workdir, split) for split in _SPLITS}
+                files.copy_file(source / file, new / file)
+            remedy = "run --mode=evaluate with --split=dev and --split=test first"
+            paths = {split: workdir / "evaluation" / f"{split}.json" for split in _SPLITS}
+            reports = {split: files.read_json(path, remedy) for split, path in paths.items()}
         scores = {split: report[model.criterion] for split, report in reports.items()}
         card = model_card(name, model, info, scores, command, vectors, series)
-        write_atomically(new / "README.md", card)
+        files.write_atomically(new / "README.md", card)
         if target.exists():
             os.replace(target, scratch / "old")
-        sync_and_rename(new, target)
+        files.sync_and_rename(new, target)
     _add_row(checkpoints, name, info, model.criterion, scores)
     return target
-
-
-def _read_report(workdir: Path, split: str) -> dict:
-    remedy = "run --mode=evaluate with --split=dev and --split=test first"
-    return read_json(workdir / "evaluation" / f"{split}.json", remedy)
 
 
 def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
@@ -106,8 +96,8 @@ def _add_row(checkpoints, name, info, criterion, scores) -> None:
     path = checkpoints / "manifest.tsv"
     rows = read_manifest(path) if path.exists() else {}
     values = [f"{scores[split]:.4f}" for split in _SPLITS]
-    digest = sha256(checkpoints / name / "model.json")
+    digest = files.sha256(checkpoints / name / "model.json")
     row = [name, info["name"], digest, str(info["parameters"]), criterion, *values]
     rows[name] = dict(zip(COLUMNS, row))
     lines = [COLUMNS, *(row.values() for row in rows.values())]
-    write_atomically(path, "".join("\t".join(line) + "\n" for line in lines))
+    files.write_atomically(path, "".join("\t".join(line) + "\n" for line in lines))

@@ -16,14 +16,10 @@ COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")
 
 
 class Preset(NamedTuple):
-    """A released model.
+    """A released model; `score` is the value of `metric`, "accuracy" or "pearson", on the test set.
 
-    Attributes:
-      name: its name, for `disan_tf.load`.
-      task: "classification" of one text, "nli" or "relatedness" of two.
-      classes: the classes' names, or the points of the scores' scale.
-      metric, score: "accuracy" or "pearson", and its value on the test set.
-      parameters: the number of trained parameters, without word vectors.
+    Its task is "classification" of one text, "nli" or "relatedness" of two; the classes are names,
+    or the points of the scores' scale; the parameters are counted without word vectors.
     """
 
     name: str

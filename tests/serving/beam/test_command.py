@@ -22,13 +22,6 @@ def test_without_beam_one_sentence_says_how_to_install_it(monkeypatch):
         main(OURS)
 
 
-def test_help_needs_no_beam(monkeypatch, capsys):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit, match="0"):
-        main(["--help"])
-    assert "--threads" in capsys.readouterr().out
-
-
 def test_lines_get_predictions(needs_beam, bundle, tmp_path, capsys):
     (tmp_path / "in.txt").write_bytes(b"a film\n\xff\n")
     paths = {"checkpoint": bundle.directory, "input": "*.txt", "output": "out.jsonl"}

@@ -156,12 +156,6 @@ def test_vectors_are_those_of_encode_with_the_records(beam, bundle, tmp_path):
     np.testing.assert_allclose(found["vector"].numpy()[order], expected, atol=1e-6)
 
 
-def test_an_empty_file_has_an_empty_shard(beam, bundle):
-    beam.run(bundle, beam.write("in.txt", b""))
-    (path,) = beam.output.iterdir()
-    assert path.read_bytes() == b""
-
-
 def test_two_workers_predict_for_each_line_once(beam, bundle, tmp_path):
     check_generated(beam, bundle, tmp_path, 500, THREADS)
 

@@ -13,15 +13,20 @@ OFFICIAL = bytes.fromhex(
 )
 
 
-def _written(folder):
+INPUTS = OFFICIAL[-31:]
+LONG = bytes.fromhex("32f8010af5010ad3010ac801") + b"a" * 200 + b"\x1a\x06encode" + INPUTS
+
+
+def _written(folder, name="tiny"):
     inputs = {"ids": np.array([[1, 2]], np.int32)}
-    write_requests(folder, "tiny", [("encode", inputs)])
+    write_requests(folder, name, [("encode", inputs)])
     (record,) = tf.data.TFRecordDataset(str(folder / FILE)).as_numpy_iterator()
     return record
 
 
 def test_a_request_has_the_bytes_of_the_official_message(tmp_path):
     assert _written(tmp_path) == OFFICIAL
+    assert _written(tmp_path, "a" * 200) == LONG  # lengths above 127 take two bytes
 
 
 def test_the_official_classes_read_it(tmp_path):

@@ -8,18 +8,11 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.serving.attention_page.attended import read_lines
-from disan_tf.serving.inference.attend import attend
+from disan_tf.serving.inference.attend import WeightVectors, attend, principal_components
 from disan_tf.serving.inference.predict import predict
 from tests.support.models.bundles import CLASSES, SENTENCES
 
 UNITS = 16
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory):
-    path = tmp_path_factory.mktemp("texts") / "texts.txt"
-    path.write_text("".join(text + "\n" for text in SENTENCES), encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +49,8 @@ def test_tensors_are_those_of_the_model_in_any_batch(bundle, folder):
             inside = tuple(slice(size) for size in tensor.shape[:-1])
             expected = attended[name][number - 1].numpy()[inside]
             np.testing.assert_allclose(tensor, expected, rtol=0, atol=1e-5, err_msg=name)
+            mean = load(folder, number)[0][f"{name}_mean"]
+            np.testing.assert_allclose(mean, tensor.mean(axis=-1).round(6), rtol=0, atol=1.1e-6)
 
 
 def test_axes_are_head_dependent_feature(folder):
@@ -72,14 +67,6 @@ def test_axes_are_head_dependent_feature(folder):
         "backward_gate": ["token", "feature"],
         "source2token": ["token", "feature"],
     }
-
-
-def test_means_are_over_the_features_to_six_digits(folder):
-    description, tensors = load(folder, 1)
-    for name, tensor in tensors.items():
-        mean = description[f"{name}_mean"]
-        np.testing.assert_allclose(mean, tensor.mean(axis=-1), rtol=0, atol=1e-6)
-        assert np.array_equal(mean, np.round(mean, 6))
 
 
 def test_json_names_text_tokens_and_the_prediction(bundle, texts, folder, tmp_path):
@@ -166,3 +153,66 @@ def test_a_text_too_long_for_the_memory_is_refused_with_its_line(
     assert not (tmp_path / "out").exists()
     told = r"attention tensors of up to [\d,]+ tokens fit into the 0.1 GB of free memory\n"
     assert re.fullmatch(told, capsys.readouterr().err)
+
+
+RANDOM = np.random.default_rng(3)
+
+
+def test_coordinates_are_those_of_the_covariance_s_eigenvectors():
+    vectors = RANDOM.normal(size=(50, 6)) * np.arange(1, 7)
+    coordinates, explained = principal_components(vectors)
+    values, axes = np.linalg.eigh(np.cov(vectors.T))
+    expected = (vectors - vectors.mean(axis=0)) @ axes[:, [-1, -2]]
+    np.testing.assert_allclose(np.abs(coordinates), np.abs(expected), atol=1e-9)
+    np.testing.assert_allclose(explained, values[[-1, -2]] / values.sum())
+
+
+def test_the_largest_entry_of_an_axis_is_positive():
+    line = np.outer([-2.0, 0.0, 2.0], [1.0, -3.0])
+    coordinates, explained = principal_components(line)
+    assert coordinates[0, 0] > 0.0 > coordinates[2, 0]
+    assert explained[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("vectors", [np.ones((1, 4)), np.ones((3, 1)), np.ones((5, 4))])
+def test_axes_that_do_not_exist_are_zero(vectors):
+    coordinates, explained = principal_components(vectors)
+    np.testing.assert_array_equal(coordinates, np.zeros((len(vectors), 2)))
+    np.testing.assert_array_equal(explained, [0.0, 0.0])
+
+
+def _tensors(field="", iterations=2):
+    return {f"{field}weight_vectors": RANDOM.normal(size=(iterations, 3, 4)).astype(np.float32)}
+
+
+@pytest.mark.parametrize("iterations", [1, 2])
+def test_the_vectors_before_the_last_iteration_are_written(iterations, tmp_path):
+    collected, tensors = WeightVectors(), [_tensors(iterations=iterations) for _ in range(6)]
+    for line, each in enumerate(tensors, 1):
+        collected.add(line, each)
+    collected.write(tmp_path)
+    with np.load(tmp_path / "weight_vectors.npz") as arrays:
+        expected = np.stack([each["weight_vectors"][0] for each in tensors])
+        np.testing.assert_array_equal(arrays["vectors"], expected)
+        second, share = principal_components(expected[:, 1])
+        np.testing.assert_array_equal(arrays["coordinates"][:, 1], second)
+        np.testing.assert_array_equal(arrays["explained"][1], share)
+
+
+def test_the_sentences_of_a_pair_are_told_apart(tmp_path):
+    collected = WeightVectors()
+    collected.add(1, {**_tensors("premise_"), **_tensors("hypothesis_")})
+    collected.write(tmp_path)
+    record = json.loads((tmp_path / "weight_vectors.json").read_text(encoding="utf-8"))
+    assert [(each["line"], each["field"]) for each in record["sentences"]] == [
+        (1, "premise"),
+        (1, "hypothesis"),
+    ]
+    assert np.shape([each["coordinates"] for each in record["sentences"]]) == (2, 3, 2)
+
+
+def test_without_weight_vectors_nothing_is_written(tmp_path):
+    collected = WeightVectors()
+    collected.add(1, {"source2token": np.ones((3, 4), np.float32)})
+    collected.write(tmp_path)
+    assert not list(tmp_path.iterdir())

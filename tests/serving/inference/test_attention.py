@@ -177,8 +177,7 @@ def test_html_leaves_out_the_matrices_of_long_texts():
 
 
 def test_html_of_tokens_without_weights_shows_them(crossed):
-    page = Tags(crossed._repr_html_())
-    assert "premise_tokens: a b" in page.text and "hypothesis_minus_1" in page.text
+    assert "premise_tokens: a b" in Tags(crossed._repr_html_()).text
 
 
 def test_dsa_has_weights_and_its_weight_vectors_are_in_the_mapping_alone(loaded):

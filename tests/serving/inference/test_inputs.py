@@ -1,6 +1,7 @@
 """Texts as people hold them in Python."""
 
 from collections import namedtuple
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,13 +20,6 @@ PAIR = usual_columns(("premise", "hypothesis"))
 TEXTS = ["a film", "a plot"]
 FRAME = pd.DataFrame({"id": [7, 8], "hypothesis": ["one", "two"], "premise": TEXTS})
 Named = namedtuple("Named", ["hypothesis", "premise"])
-
-
-class Scalar:
-    """A scalar as Arrow has them."""
-
-    def __init__(self, value):
-        self.as_py = lambda: value
 
 
 class Dataset:
@@ -58,7 +52,7 @@ class Dataset:
         np.array([(text, 1) for text in TEXTS], [("text", "U9"), ("label", int)]),
         [row for _, row in pd.DataFrame({"text": TEXTS}).iterrows()],
         list(pd.DataFrame({"text": TEXTS}).itertuples()),
-        [Scalar(text) for text in TEXTS],
+        [SimpleNamespace(as_py=lambda text=text: text) for text in TEXTS],  # as Arrow's scalars
         Dataset(),
     ],
     ids=lambda inputs: type(inputs).__name__,

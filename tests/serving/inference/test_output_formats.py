@@ -94,17 +94,14 @@ def test_a_row_without_a_name_is_refused(name):
         output_formats.Kaggle("in.jsonl", "out.csv").check({"pairID": name}, "line 4")
 
 
-def test_standard_output_takes_no_submission(bundle, jsonl):
-    with pytest.raises(UserError, match="--output_format=kaggle needs --output"):
-        predict(bundle, jsonl, "-", output_format="kaggle")
-
-
 def test_a_model_of_other_classes_is_refused(jsonl, tmp_path):
     other = make_pair_bundle(tmp_path / "sick", RELATEDNESS)
     with pytest.raises(UserError, match="predicts 1, 2, 3, 4, 5, but --output_format=glue needs"):
         predict(other, jsonl, tmp_path / "out.tsv", output_format="glue")
 
 
-def test_an_unknown_output_format_is_refused(bundle, jsonl, tmp_path):
+def test_an_unknown_output_format_and_standard_output_are_refused(bundle, jsonl, tmp_path):
     with pytest.raises(UserError, match="'tsv'; choose jsonl, csv or one of kaggle, glue"):
         predict(bundle, jsonl, tmp_path / "out", output_format="tsv")
+    with pytest.raises(UserError, match="--output_format=kaggle needs --output"):
+        predict(bundle, jsonl, "-", output_format="kaggle")

@@ -13,16 +13,16 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError, explain
 from disan_tf.serving.inference import batches as batches_module
 from disan_tf.serving.inference import predict as predict_module
-from disan_tf.serving.inference.predict import predict
+from disan_tf.serving.inference.predict import heaviest, predict
 from disan_tf.text import text_files
-from tests.support.models.bundles import CLASSES, SENTENCES, WORDS
-
-
-@pytest.fixture
-def texts(tmp_path):
-    path = tmp_path / "texts.txt"
-    path.write_text("".join(text + "\n" for text in SENTENCES), encoding="utf-8")
-    return path
+from tests.support.models.bundles import (
+    CLASSES,
+    NLI,
+    SENTENCES,
+    WORDS,
+    make_pair_bundle,
+    write_pairs,
+)
 
 
 def read(path):
@@ -103,15 +103,6 @@ def test_fields_are_carried_and_tokens_are_looked_up_as_they_are(bundle, tmp_pat
     first, second, third = probabilities(records)
     np.testing.assert_allclose(first, second, atol=1e-6)  # "/" in text is the token "\/"
     assert np.abs(second - third).max() > 1e-3  # as a token it is unknown
-
-
-def test_an_error_leaves_nothing(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "CHUNK_BYTES", 4)
-    (tmp_path / "in.txt").write_bytes(b"a film\n" * 5 + b"\xff\n")
-    (tmp_path / "out").mkdir()
-    with pytest.raises(UserError, match="line 6"):
-        predict(bundle, tmp_path / "in.txt", tmp_path / "out" / "new.jsonl")
-    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_file_that_exists_is_refused_before_the_input_is_read(bundle, tmp_path):
@@ -238,11 +229,18 @@ def test_the_most_probable_classes_come_first(bundle, tmp_path):
     assert row["class_1"] == row["predicted_label"] and set(blank.values()) == {""}
 
 
-def test_impossible_numbers_of_classes_are_refused(bundle, texts, tmp_path):
-    with pytest.raises(UserError, match="--top_k=0 must be at least 1"):
-        predict(bundle, texts, tmp_path / "out.jsonl", top_k=0)
-    with pytest.raises(UserError, match="--top_k is for JSON lines and CSV"):
-        predict(bundle, texts, tmp_path / "out.txt", output_format="glue", top_k=3)
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"top_k": 0}, "--top_k=0 must be at least 1"),
+        ({"top_k": 3, "output_format": "glue"}, "--top_k is for JSON lines and CSV"),
+        ({"escape_formulas": True}, "--escape_formulas is for tables; .* ends with .csv"),
+        ({"explain": True, "output_format": "kaggle"}, "leave --output_format=kaggle out"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(bundle, texts, tmp_path, options, message):
+    with pytest.raises(UserError, match=message):
+        predict(bundle, texts, tmp_path / "out.jsonl", **options)
 
 
 def test_no_field_of_the_input_is_replaced(bundle, tmp_path):
@@ -315,14 +313,61 @@ def test_formulas_are_escaped_on_request_alone(bundle, tmp_path):
     assert all(line.startswith('"') and line.endswith('"') for line in lines)
 
 
-def test_only_tables_have_formulas(bundle, texts, tmp_path):
-    with pytest.raises(UserError, match="--escape_formulas is for tables; .* ends with .csv"):
-        predict(bundle, texts, tmp_path / "out.jsonl", escape_formulas=True)
-
-
 def test_a_full_disk_names_the_output(bundle, texts):
     with pytest.raises(OSError) as caught:
         predict(bundle, texts, "/dev/full")
     assert explain(caught.value) == (
         "/dev/full: No space left on device; free some space, or choose another folder."
     )
+
+
+def _weights(bundle, text):
+    """Tokens and their mean source2token weights, of one sentence alone."""
+    lookup = bundle.text_to_ids()
+    (tokens,) = [[token.decode() for token in row] for row in lookup.tokens([text]).to_list()]
+    return tokens, bundle.model.attend(lookup([text]))["source2token"][0].numpy().mean(axis=-1)
+
+
+def test_the_heaviest_five_come_first_and_name_their_places():
+    weights = np.array([0.1, 0.3, 0.05, 0.2, 0.3, 0.05, 9.0])
+    found = heaviest(["a", "b", "c", "d", "e", "f"], weights)
+    assert "".join(each["token"] for each in found) == "bedac"
+    assert [each["position"] for each in found] == [1, 4, 3, 0, 2]
+    assert [each["weight"] for each in found] == [0.3, 0.3, 0.2, 0.1, 0.05]
+
+
+def test_each_line_has_the_weights_of_its_sentence_alone(bundle, texts, tmp_path, monkeypatch):
+    monkeypatch.setattr(predict_module, "MAX_PAIRS", 30)  # several batches
+    answers = predict_file(bundle, texts, tmp_path / "out.jsonl", explain=True)
+    assert [answer["text"] for answer in answers] == SENTENCES
+    for text, answer in zip(SENTENCES, answers):
+        if not text.strip():
+            assert answer["blank"] and "explanation" not in answer
+            continue
+        tokens, weights = _weights(bundle, text)
+        assert len(answer["explanation"]) == min(5, len(tokens))
+        for named in answer["explanation"]:
+            assert named["token"] == tokens[named["position"]]
+            assert named["weight"] == pytest.approx(weights[named["position"]], rel=1e-3)
+        named = {each["position"] for each in answer["explanation"]}
+        rest = [weight for place, weight in enumerate(weights) if place not in named]
+        assert (
+            max(rest, default=0.0) <= min(each["weight"] for each in answer["explanation"]) + 1e-4
+        )
+
+
+def test_both_sentences_of_a_pair_are_explained(nli_bundle, tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt", [("the film is good", "a story")])
+    (answer,) = predict_file(nli_bundle, pairs, tmp_path / "out.jsonl", explain=True)
+    words = sorted(each["token"] for each in answer["premise_explanation"])
+    assert words == ["film", "good", "is", "the"]
+    assert {each["token"] for each in answer["hypothesis_explanation"]} == {"a", "story"}
+    assert sum(each["weight"] for each in answer["premise_explanation"]) == pytest.approx(
+        1, abs=1e-3
+    )
+
+
+def test_a_model_without_source2token_is_refused(tmp_path):
+    bundle = make_pair_bundle(tmp_path / NLI, NLI, {"name": "additive", "units": 4})
+    with pytest.raises(UserError, match="needs source2token attention, which additive in"):
+        predict(bundle, write_pairs(tmp_path / "pairs.txt"), tmp_path / "out", explain=True)

@@ -13,7 +13,9 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256, write_json
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.models import SentenceClassifier
 from disan_tf.runs.bundle import load_bundle, read_info
+from disan_tf.serving.release.model_card import model_card
 from disan_tf.serving.release.release import release
 from disan_tf.serving.release.released import COLUMNS, find_bundle, presets, read_manifest
 from disan_tf.training.evaluation import evaluate
@@ -127,14 +129,16 @@ def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
         assert words in card
 
 
-def test_a_card_tells_the_fold(workdir, tmp_path):
-    shutil.copytree(workdir, tmp_path / "run")
-    info = json.loads((workdir / "best/model.json").read_text())
-    info["config"]["data"]["fold"] = 8
-    write_json(tmp_path / "run/best/model.json", info)
-    places = {workdir: "of seed 1, the best", tmp_path / "run": "of seed 1 and fold 8, the best"}
-    for source, place in places.items():
-        assert place in (release(source, "small", "x", tmp_path) / "README.md").read_text()
+def test_a_card_tells_the_fold_and_whether_probabilities_are_calibrated():
+    info = read_info(find_bundle("demo"))
+    for fold, temperature in ((None, None), (8, 1.5)):
+        info["config"]["data"]["fold"] = fold
+        info["scores"]["temperature"] = temperature
+        card = model_card("demo", SentenceClassifier, info, {"dev": 1.0, "test": 1.0}, "command")
+        assert card.lower().count("probabilit") == 1
+        assert ("and fold 8, the best on dev" in card) == bool(fold)
+        assert ("calibrated on dev, with the temperature 1.500" in card) == bool(fold)
+        assert ("Probabilities are not calibrated" in card) != bool(fold)
 
 
 def test_a_corpus_of_other_words_is_refused(with_vectors, workdir, tmp_path):

@@ -258,7 +258,8 @@ def plan_of(split: Split, seed: int, train) -> BatchPlan:
 
 
 def _slots(method) -> list[tf.Variable]:
-    """Returns the variables of all optimizers of a training method."""
+    """Returns the variables of all optimizers of a training method, inside averages too."""
     kind = tf.keras.optimizers.legacy.Optimizer
     optimizers = [saved for saved in method.saved.values() if isinstance(saved, kind)]
+    optimizers += [inner for it in optimizers if (inner := getattr(it, "_optimizer", None))]
     return [variable for optimizer in optimizers for variable in optimizer.variables()]

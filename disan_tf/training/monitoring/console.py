@@ -15,8 +15,7 @@ _STEPS = "step {n:,}/{total:,} {bar} {rate_noinv_fmt}, {remaining} left{postfix}
 class ConsoleLog(tf.keras.callbacks.Callback):
     """Prints a line at every evaluation: scores, speed, time left.
 
-    `steps` are those of the whole training and `epoch_steps` of an epoch; a step has a mean number
-    of `examples`.
+    `steps` are those of the whole training; a step has `examples` in the mean.
     """
 
     def __init__(self, steps: int, examples: float, epoch_steps: int):

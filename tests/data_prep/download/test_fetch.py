@@ -68,6 +68,7 @@ def test_an_interrupted_download_keeps_its_part_and_continues_where_it_stopped(s
         (BYTES, "yes", [f"bytes={len(BYTES)}-"]),
         (BYTES + b"more", "yes", [f"bytes={len(BYTES) + 4}-", None]),
     ],
+    ids=["wrong", "shifted", "whole", "too_long"],
 )
 def test_a_part_that_does_not_fit_is_fetched_from_the_start(
     server, tmp_path, part, ranges, requests

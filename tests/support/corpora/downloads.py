@@ -13,11 +13,11 @@ from tests.support.errors import user_error
 
 
 def zip_bytes(members) -> bytes:
-    """A zip archive; a member's name may also be a ZipInfo."""
+    """A zip archive, always of the same bytes; a member's name may also be a ZipInfo."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in members.items():
-            archive.writestr(name, text)
+            archive.writestr(zipfile.ZipInfo(name) if isinstance(name, str) else name, text)
     return buffer.getvalue()
 
 

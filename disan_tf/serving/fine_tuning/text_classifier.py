@@ -24,11 +24,22 @@ from disan_tf.serving.fine_tuning.arguments import (
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
+from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text import TextToIds, word_vectors
 from disan_tf.text.tokenizer import for_raw_text
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
 _TEXTS = 4096  # texts that are tokenised at once
+
+
+class _ClassProperty:
+    """A property of a class, as keras-hub's models have for their presets."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def __get__(self, instance, owner):
+        return self._function(owner)
 
 
 @serializable
@@ -131,6 +142,27 @@ class TextClassifier(tf.keras.Model):
         classifier = cls(model, bundle.vocabulary, tokenizer, names, **arguments)
         classifier.build_from_config(classifier.get_build_config())
         return classifier
+
+    @_ClassProperty
+    def presets(cls) -> dict[str, Preset]:
+        """The released models by name."""
+        return {preset.name: preset for preset in presets()}
+
+    @property
+    def num_classes(self) -> int:
+        """The number of classes."""
+        return len(self.classes)
+
+    @property
+    def backbone(self) -> tf.keras.Model:
+        """The model from word ids <int32>[batch, length] to vectors, with the same weights."""
+        ids = tf.keras.Input([None], dtype="int32", name="ids")
+        return tf.keras.Model(ids, self.encoder(self.embedding(ids)), name="backbone")
+
+    @property
+    def preprocessor(self):
+        """The function `preprocess`."""
+        return self.preprocess
 
     @property
     def encoder(self) -> tf.keras.layers.Layer:

@@ -133,6 +133,15 @@ def test_parts_that_are_not_trainable_stay_as_they_are(encoder, embedding, prese
         assert moves == any(changed), name
 
 
+def test_the_parts_have_the_names_of_keras_hub(classifier):
+    assert {"demo", "disan_trec"} <= TextClassifier.presets.keys()
+    assert classifier.num_classes == len(classifier.classes)
+    texts = tf.data.Dataset.from_tensor_slices(TEXTS).batch(len(TEXTS))
+    ids = next(iter(texts.map(classifier.preprocessor)))["sentence"]
+    logits = classifier.head(classifier.backbone.predict(ids, verbose=0))
+    np.testing.assert_allclose(logits, classifier.predict(TEXTS, verbose=0), atol=1e-5)
+
+
 def test_a_keras_file_has_weights_classes_and_optimizer(classifier, tmp_path):
     classifier.save(tmp_path / "model.keras")
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")

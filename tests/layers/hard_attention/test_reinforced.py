@@ -179,9 +179,8 @@ def test_attend_shows_what_the_greedy_layer_computes(options):
     output = attended["output"]
     if options.get("unselected") == "drop":
         np.testing.assert_array_equal(attended["mask"], selections.heads[0])
-        output, _ = pack(output, attended["mask"])
-    else:
-        np.testing.assert_array_equal(attended["mask"], mask)
+        output, attended["mask"] = pack(output, attended["mask"])
+    np.testing.assert_array_equal(attended["mask"], mask)
     np.testing.assert_allclose(output, u, rtol=1e-4, atol=1e-5)
 
 

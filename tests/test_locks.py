@@ -44,8 +44,8 @@ def test_the_sbom_of_a_wheel_lists_every_locked_package_with_its_digests(lock, t
     assert {(part["name"], part["version"]) for part in parts} == _pins(locked)
     assert len({part["bom-ref"] for part in parts}) == len(parts) > 50
     assert all(part["purl"] == f"pkg:pypi/{part['name']}@{part['version']}" for part in parts)
-    digests = [it["content"] for part in parts for it in part["externalReferences"][0]["hashes"]]
-    assert digests == re.findall("sha256:([0-9a-f]{64})", locked)
+    digests = [it["content"] for part in parts for it in part["hashes"]]
+    assert sorted(digests) == sorted(re.findall("sha256:([0-9a-f]{64})", locked))
     assert ".ci/sbom.py" in (ROOT / ".ci/wheel").read_text(encoding="utf-8")
 
 

@@ -34,7 +34,7 @@ def written(tmp_path):
     """The folder, and what was attended to, of two sentences."""
     tensors = [disan(TOKENS), disan(TOKENS[:2])]
     write_sentence(tmp_path, 1, TOKENS, tensors[0], gold_label="negative")
-    write_sentence(tmp_path, 2, TOKENS[:2], tensors[1])
+    write_sentence(tmp_path, 2, TOKENS[:2], tensors[1], gold_label="-")  # no class
     write_page(tmp_path, "demo")
     return tmp_path, tensors
 

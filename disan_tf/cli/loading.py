@@ -81,7 +81,12 @@ def checkpoints_folder(mode, output) -> Path:
 def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     """Draws a model's figures for the sentences of its paper or of an input file."""
     from disan_tf.common.files import read_json, scratch_folder
-    from disan_tf.reporting.figures.main import DrawnModel, draw_model, drawable, write_examples
+    from disan_tf.reporting.figures.main import (
+        DrawnModel,
+        check_encoder,
+        draw_model,
+        write_examples,
+    )
     from disan_tf.serving.attention_page.attended import read_lines
     from disan_tf.serving.attention_page.figures import DRAWINGS
     from disan_tf.serving.inference.attend import attend as attend_lines
@@ -89,7 +94,8 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     from disan_tf.serving.release.released import model_name
 
     bundle = load_serving(checkpoint)
-    paper, name = drawable(bundle.config.encoder.name, names), model_name(bundle)
+    encoder, name = bundle.config.encoder.name, model_name(bundle)
+    check_encoder(encoder, names)
     drawn_by = f"python run.py --mode=figures --checkpoint={checkpoint}"
     lines = "the example sentences of the papers"
     with scratch_folder(output) as scratch:
@@ -98,7 +104,7 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
             lines = f"the lines of {Path(input).name}"
         else:
             input = scratch / "examples.jsonl"
-            write_examples(input, paper, bundle.model.fields, text_name)
+            write_examples(input, encoder, list(map(text_name, bundle.model.fields)))
         attend_lines(bundle, input, scratch / "attention", input_format)
         step = bundle.info["scores"]["step"]
         model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)

@@ -280,14 +280,14 @@ def figures(
 ) -> None:
     """Draws the papers' figures from a model's attention or from recorded runs."""
     from disan_tf.reporting.figures.main import check_names, draw_runs
-    from disan_tf.reporting.report import find_results, find_work_directories
+    from disan_tf.reporting.result_files import read_results
 
     check_names(figures, checkpoint is not None)
     if checkpoint is not None:
         draw_model_figures(checkpoint, input, input_format, figures, Path(output))
     if checkpoint is None or workdir is not None:
-        runs = find_work_directories(workdir) if workdir else []
-        draw_runs(find_results(workdir), runs, Path(output), figures)
+        results, root = read_results(CHECKPOINTS / "results"), Path(workdir) if workdir else None
+        draw_runs(results, root, Path(output), figures)
 
 
 def models() -> None:

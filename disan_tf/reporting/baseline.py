@@ -25,7 +25,7 @@ class Baseline(NamedTuple):
 def fit_baseline(
     vocabulary: Sequence[str], train: Split, dev: Split, split: Split
 ) -> Optional[Baseline]:
-    """Predicts the classes of a split, <int32>[examples]; dev selects C from `STRENGTHS`.
+    """Predicts the classes of a split; dev selects C from `STRENGTHS`.
 
     The regression reads the prepared corpus, and so has the model's tokens. The features of a pair
     are the weights of either text, their products and absolute differences, the cosine, and how
@@ -43,54 +43,48 @@ def fit_baseline(
     from sklearn.linear_model import LogisticRegression
 
     words = np.array([*_SPECIAL, *vocabulary], dtype=object)
-    texts = {id(part): _texts(part, words) for part in (train, dev, split)}
+    texts = [_texts(part, words) for part in (train, dev, split)]
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
     try:
-        vectorizer.fit(text for field in texts[id(train)] for text in field)
+        vectorizer.fit(text for field in texts[0] for text in field)
     except ValueError:  # an empty vocabulary
         return None
     if len(np.unique(train.labels)) < 2:
         return None
-    features = {part: _features(vectorizer, fields) for part, fields in texts.items()}
+    of_train, of_dev, of_split = (_features(vectorizer, fields) for fields in texts)
     regression = LogisticRegression(max_iter=_MOST_STEPS, warm_start=True)
     best, best_score = None, -1.0
     for strength in STRENGTHS:
         regression.C = strength
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            regression.fit(features[id(train)], train.labels)
-        score = accuracy(regression.predict(features[id(dev)]), dev.labels)
+            regression.fit(of_train, train.labels)
+        score = accuracy(regression.predict(of_dev), dev.labels)
         if score > best_score:
-            best = Baseline(regression.predict(features[id(split)]), strength)
-            best_score = score
+            best, best_score = Baseline(regression.predict(of_split), strength), score
     return best
 
 
 def describe_baseline(baseline: Baseline, predictions: np.ndarray, labels: np.ndarray) -> str:
     """Describes the baseline's accuracy and the paired interval of the model's lead.
 
-    Args:
-      baseline: see `fit_baseline`.
-      predictions: the model's predictions on the same examples, <int>[examples].
-      labels: the gold classes, <int>[examples].
+    `predictions` are the model's on the same examples, `labels` the gold classes, <int>[examples].
     """
     model, other = Answers(predictions, labels), Answers(baseline.predictions, labels)
-    lead = difference([model], [other], "accuracy")
+    lead, low, high = (100 * part for part in difference([model], [other], "accuracy"))
     return (
         f"baseline, TF-IDF and logistic regression (C={baseline.strength:g}): accuracy "
-        f"{accuracy(baseline.predictions, labels):.4f}; the model's is {100 * lead.value:+.1f} "
-        f"points (95 % interval {100 * lead.low:+.1f} to {100 * lead.high:+.1f})"
+        f"{accuracy(baseline.predictions, labels):.4f}; the model's is {lead:+.1f} points (95 % "
+        f"interval {low:+.1f} to {high:+.1f})"
     )
 
 
 def _texts(split: Split, words: np.ndarray) -> list[list[str]]:
     """Returns the texts of each field, with spaces between the tokens."""
+    parts = [(split.ids[field], split.offsets[field]) for field in split.fields]
     return [
-        [
-            " ".join(words[split.ids[field][start:end]])
-            for start, end in zip(split.offsets[field][:-1], split.offsets[field][1:])
-        ]
-        for field in split.fields
+        [" ".join(words[ids[start:end]]) for start, end in zip(offsets, offsets[1:])]
+        for ids, offsets in parts
     ]
 
 

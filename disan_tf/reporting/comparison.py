@@ -10,29 +10,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically
 from disan_tf.common.options import count
 from disan_tf.common.plots import STYLES, End, label_ends, new_figure, save_picture
 from disan_tf.common.tables import csv_table, markdown_table, text_table
-from disan_tf.reporting.differences import difference
-from disan_tf.reporting.own_runs import Run, read_run
+from disan_tf.reporting.differences import PAIRED, difference_over_all
+from disan_tf.reporting.own_runs import SPLITS, Run, read_run
 from disan_tf.reporting.report import find_runs
 
-COMPARISON, RUNS, CURVES = "comparison.md", "runs", "curves"
-_PAIRED = ("accuracy", "pearson")
-_SPLITS = ("dev", "test", "mismatched")
+_CURVES = "curves.svg"
 _MOST = 20  # runs in a picture
 
 
 def compare(names: Sequence[str], output: Path) -> str:
-    """Compares runs; writes the files and returns the text to print.
-
-    Args:
-      names: see `disan_tf.reporting.own_runs.read_run`; at least two.
-      output: the folder of the files.
+    """Compares the runs of these names, see `read_run`; returns the text to print.
 
     Raises:
       UserError: there are fewer than two different runs, or see `read_run`.
@@ -40,115 +33,23 @@ def compare(names: Sequence[str], output: Path) -> str:
     if len(set(names)) < max(2, len(names)):
         raise UserError("--mode=compare needs two or more different runs: --runs=RUN,RUN.")
     runs = [read_run(name) for name in names]
-    lines = [*option_lines(runs), *score_lines(runs)]
-    sentences = [sentence for run in runs[1:] for sentence in describe_difference(run, runs[0])]
-    sentences += _missing(runs)
+    by_run = run_lines(runs)
+    titles = [title for title in by_run[0] if title != "run"]
+    lines = [{"": title, **{line["run"]: line[title] for line in by_run}} for title in titles]
+    sentences = [sentence for run in runs[1:] for sentence in _describe_difference(run, runs[0])]
+    sentences += _advise_evaluation(runs)
     listed = "".join(f"- {sentence}\n" for sentence in sentences)
-    page = f"# Runs compared\n\n{markdown_table(lines)}\n{listed}\n![dev scores]({CURVES}.svg)\n"
-    write_atomically(output / COMPARISON, page)
-    save_picture(draw_dev_scores(runs), output / CURVES)
-    curves = f"tables in {output / COMPARISON}, curves in {output / CURVES}.svg"
-    return "\n".join([text_table(lines), "", *sentences, curves])
-
-
-def option_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
-    """Returns a line for each option of the config in which runs differ."""
-    return [
-        {"": option, **{run.name: str(run.config.get(option, "-")) for run in runs}}
-        for option in differing_options(runs)
-    ]
-
-
-def differing_options(runs: Sequence[Run]) -> list[str]:
-    """Returns the options of the config in which runs differ, in the order of their sections."""
-    options = dict.fromkeys(option for run in runs for option in run.config)
-    absent = object()
-    return [
-        option
-        for option in options
-        if any(run.config.get(option, absent) != runs[0].config.get(option, absent) for run in runs)
-    ]
-
-
-def score_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
-    """Returns a line for the trainings, one for the best steps, and one for each score."""
-    lines = [
-        {"": "trainings", **{run.name: str(len(run.members)) for run in runs}},
-        {"": "best step", **{run.name: _steps(run) for run in runs}},
-    ]
-    for split, score in scored_by(runs):
-        cells = {run.name: describe_score(run.values(split, score)) for run in runs}
-        lines.append({"": f"{split} {score}", **cells})
-    return lines
-
-
-def scored_by(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Returns the pairs of a split and a score that some run has."""
-    pairs = (
-        (split, score)
-        for split in _SPLITS
-        for run in runs
-        for score in run.members[0].scores.get(split, ())
-    )
-    return list(dict.fromkeys(pairs))
-
-
-def _steps(run: Run) -> str:
-    return ", ".join(f"{step:,}" for step in sorted({member.best for member in run.members}))
-
-
-def describe_score(values: Sequence[float]) -> str:
-    """Returns the mean of a score and, of several trainings, its standard deviation."""
-    if not values:
-        return "-"
-    spread = f" ({np.std(values, ddof=1):.4f})" if len(values) > 1 else ""
-    return f"{np.mean(values):.4f}{spread}"
-
-
-def describe_difference(run: Run, first: Run) -> Iterator[str]:
-    """Yields a sentence on the paired difference of two runs for each split that both scored."""
-    score = first.criterion
-    if run.criterion != score or score not in _PAIRED:
-        yield f"{run.name} and {first.name} have no score with a paired interval."
-        return
-    for split in _SPLITS:
-        sides = [[member.answers.get(split) for member in each.members] for each in (run, first)]
-        if None in [*sides[0], *sides[1]]:
-            continue
-        over_seeds = min(map(len, sides)) > 1
-        found = difference(*sides, score, over_seeds)
-        if found is None:
-            yield f"{run.name} and {first.name} were scored on other {split} examples."
-            continue
-        chance = "examples and seeds" if over_seeds else "examples alone"
-        verdict = "differs from 0" if found.low > 0 or found.high < 0 else "may be chance"
-        yield (
-            f"{run.name} minus {first.name}, {split} {score}: {found.value:+.4f} (95 % interval "
-            f"{found.low:+.4f} to {found.high:+.4f}, over {chance}): {verdict}"
-        )
-
-
-def _missing(runs: Sequence[Run]) -> Iterator[str]:
-    """Yields what to do for intervals on test, where predictions lack."""
-    folders = [
-        member.folder for run in runs for member in run.members if "test" not in member.answers
-    ]
-    for folder in filter(None, folders):
-        command = f"--mode=evaluate --split=test --workdir={folder}"
-        yield f"For an interval on test, run {command}, with the training's --data_dir"
+    path, curves = output / "comparison.md", _save_curves(runs, output / _CURVES)
+    page = f"# Runs compared\n\n{markdown_table(lines)}\n{listed}\n![dev scores]({curves.name})\n"
+    write_atomically(path, page)
+    return "\n".join([text_table(lines), "", *sentences, f"tables in {path}, curves in {curves}"])
 
 
 def report_runs(root: Path, output: Path) -> str:
     """Writes the table and the curves of all runs at and below `root`; returns the table as text.
 
-    Runs that cannot be read, such as those without an evaluation yet, are named and left out.
-
-    Args:
-      root: a work directory, a series or a tree of them.
-      output: the folder of the files.
-
-    Raises:
-      UserError: no run can be read.
+    Runs that cannot be read, such as those without an evaluation yet, are named and left out. A
+    UserError says that no run can be read.
     """
     runs, skipped = [], []
     for folder in find_runs(root):
@@ -159,28 +60,27 @@ def report_runs(root: Path, output: Path) -> str:
         except UserError as error:
             skipped.append(f"skipped: {error}")
     if not runs:
-        raise UserError(
-            f"{root} holds no run with an evaluation; name the folder of your runs."
-            + "".join(f" {sentence}" for sentence in skipped[:1])
-        )
-    runs.sort(key=_dev_score, reverse=True)
-    lines = run_lines(runs)
-    page = f"# Runs of {root}\n\n{markdown_table(lines)}\n![dev scores]({CURVES}.svg)\n"
-    write_atomically(output / f"{RUNS}.md", page)
-    write_atomically(output / f"{RUNS}.csv", csv_table(value_lines(runs)))
-    save_picture(draw_dev_scores(runs), output / CURVES)
-    files = f"{output / RUNS}.csv and .md, curves in {output / CURVES}.svg"
-    return "\n".join([text_table(lines), "", *skipped, f"{count(len(runs), 'run')} in {files}"])
+        sentences = [f"{root} holds no run with an evaluation; name the folder of your runs."]
+        raise UserError(" ".join([*sentences, *skipped[:1]]))
+    runs.sort(key=lambda run: np.mean(run.values("dev", run.criterion)), reverse=True)
+    lines, path, curves = run_lines(runs), output / "runs.csv", _save_curves(runs, output / _CURVES)
+    page = f"# Runs of {root}\n\n{markdown_table(lines)}\n![dev scores]({curves.name})\n"
+    write_atomically(path.with_suffix(".md"), page)
+    write_atomically(path, csv_table(value_lines(runs)))
+    found = f"{count(len(runs), 'run')} in {path} and .md, curves in {curves}"
+    return "\n".join([text_table(lines), "", *skipped, found])
 
 
 def run_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
-    """Returns a line for each run: its name, the options in which runs differ, and scores."""
-    options, scores = differing_options(runs), score_lines(runs)
+    """Returns a line for each run: the options in which runs differ, and scores with deviations."""
+    options, scores = _differing_options(runs), _scored_by(runs)
     return [
         {
             "run": run.name,
             **{option: str(run.config.get(option, "-")) for option in options},
-            **{line[""]: line[run.name] for line in scores},
+            "trainings": str(len(run.members)),
+            "best step": ", ".join(f"{s:,}" for s in sorted({it.best for it in run.members})),
+            **{" ".join(each): _describe_score(run.values(*each)) for each in scores},
         }
         for run in runs
     ]
@@ -188,33 +88,80 @@ def run_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
 
 def value_lines(runs: Sequence[Run]) -> list[dict]:
     """Returns the lines of `run_lines` for programs: a column for each mean and deviation."""
-    options = differing_options(runs)
+    options, lines = _differing_options(runs), []
+    for run in runs:
+        line = {"run": run.name, **{option: run.config.get(option, "") for option in options}}
+        line["trainings"] = len(run.members)
+        for split, score in _scored_by(runs):
+            values = run.values(split, score)
+            if values:
+                line[f"{split}_{score}"] = float(np.mean(values))
+            if len(values) > 1:
+                line[f"{split}_{score}_deviation"] = float(np.std(values, ddof=1))
+        lines.append(line)
+    return lines
+
+
+def _differing_options(runs: Sequence[Run]) -> list[str]:
+    """Returns the options of the config in which runs differ, in the order of their sections."""
+    absent, first = object(), runs[0].config
     return [
-        {
-            "run": run.name,
-            **{option: run.config.get(option, "") for option in options},
-            "trainings": len(run.members),
-            **{key: value for pair in scored_by(runs) for key, value in _columns(run, *pair)},
-        }
-        for run in runs
+        option
+        for option in dict.fromkeys(option for run in runs for option in run.config)
+        if any(run.config.get(option, absent) != first.get(option, absent) for run in runs)
     ]
 
 
-def _columns(run: Run, split: str, score: str) -> Iterator[tuple[str, float]]:
-    """Yields a column's name and value for the mean of a score and for its standard deviation."""
-    values = run.values(split, score)
-    if values:
-        yield f"{split}_{score}", float(np.mean(values))
-    if len(values) > 1:
-        yield f"{split}_{score}_deviation", float(np.std(values, ddof=1))
+def _scored_by(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Returns the pairs of a split and a score that some run has."""
+    pairs = (
+        (split, score)
+        for split in SPLITS
+        for run in runs
+        for score in run.members[0].scores.get(split, ())
+    )
+    return list(dict.fromkeys(pairs))
 
 
-def _dev_score(run: Run) -> float:
-    return float(np.mean(run.values("dev", run.criterion)))
+def _describe_score(values: Sequence[float]) -> str:
+    """Returns the mean of a score and, of several trainings, its standard deviation."""
+    if not values:
+        return "-"
+    spread = f" ({np.std(values, ddof=1):.4f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.4f}{spread}"
 
 
-def draw_dev_scores(runs: Sequence[Run]) -> Figure:
-    """Draws the dev score of each training of the first 20 runs by epoch."""
+def _describe_difference(run: Run, first: Run) -> Iterator[str]:
+    """Yields a sentence on the paired difference of two runs for each split that both scored."""
+    score = first.criterion
+    if run.criterion != score or score not in PAIRED:
+        yield f"{run.name} and {first.name} have no score with a paired interval."
+        return
+    for split in SPLITS:
+        sides = [[member.answers.get(split) for member in each.members] for each in (run, first)]
+        if None in [*sides[0], *sides[1]]:
+            continue
+        found, covers = difference_over_all(*sides, score)
+        if found is None:
+            yield f"{run.name} and {first.name} were scored on other {split} examples."
+            continue
+        verdict = "differs from 0" if found.low > 0 or found.high < 0 else "may be chance"
+        yield (
+            f"{run.name} minus {first.name}, {split} {score}: {found.value:+.4f} (95 % interval "
+            f"{found.low:+.4f} to {found.high:+.4f}; {covers}): {verdict}"
+        )
+
+
+def _advise_evaluation(runs: Sequence[Run]) -> Iterator[str]:
+    """Yields what to do for intervals on test, where predictions lack."""
+    for member in (member for run in runs for member in run.members):
+        if member.folder and "test" not in member.answers:
+            command = f"--mode=evaluate --split=test --workdir={member.folder}"
+            yield f"For an interval on test, run {command}, with the training's --data_dir"
+
+
+def _save_curves(runs: Sequence[Run], path: Path) -> Path:
+    """Draws the dev score of each training of the first 20 runs by epoch; returns `path`."""
     figure = new_figure(8.6, max(4.0, 0.2 * min(len(runs), _MOST) + 1.0))
     axes, ends = figure.add_subplot(), []
     for number, run in enumerate(runs[:_MOST]):
@@ -226,4 +173,5 @@ def draw_dev_scores(runs: Sequence[Run]) -> Figure:
     axes.set(xlabel="epochs", ylabel=f"dev {', '.join(names)}")
     axes.grid(alpha=0.3)
     label_ends(axes, ends)
-    return figure
+    save_picture(figure, path.with_suffix(""))
+    return path

@@ -1,18 +1,19 @@
 """`checkpoints/deviations.md`: settings in which our runs differ from the papers.
 
-The rows stand in `checkpoints/papers/*.yaml`, section `deviations`; our values are read from the
-configs and the recorded results.
+The rows stand in `checkpoints/papers/*.yaml`; our values come from configs and recorded results.
 """
 
 import importlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Callable, Literal
 
 from disan_tf.common.installation import import_configs
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.papers import PAPERS, read_section
+from disan_tf.reporting.papers import read_of_all
 from disan_tf.reporting.results import describe_examples, describe_members
 
 PAGE = "deviations.md"
@@ -23,37 +24,25 @@ the paper leaves open. "Our default" is the value in [configs](../configs/README
 value in the configs of the [results](results), with the names of the runs where they differ.
 `python run.py --mode=report` writes this page; the rows stand in [papers](papers).
 """
-_MISSING = object()
 _NAMED = 3  # most runs that a cell names if others have another value
 _MEASURES = {"": None, "examples": describe_examples, "members": describe_members}
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """A row of a paper's table of deviations.
+    """A row of a paper's table of deviations."""
 
-    Attributes:
-      setting: its name.
-      configs: the names of the configs whose defaults and runs stand in the row.
-      paper: the paper's value, and where it stands.
-      why: why our runs differ, and the effect that this may have.
-      option: the setting's place in a config, such as "train.batch_size".
-      default: the value of our configs, if no option has it.
-      as_run: the value of our runs, if no option has it; "" = `default`, or `measure` finds it.
-      measure: what a recorded result says where its config does not: the share of training
-        examples, or the seeds and folds behind a mean.
-      absent: the value of configs without the option; "" = such configs are left out.
-    """
-
-    setting: str
-    configs: tuple[str, ...]
-    paper: str
-    why: str
-    option: str = ""
-    default: str = ""
-    as_run: str = ""
+    setting: str  # its name
+    configs: tuple[str, ...]  # the configs whose defaults and runs stand in the row
+    paper: str  # the paper's value, and where it stands
+    why: str  # why our runs differ, and the effect that this may have
+    option: str = ""  # the setting's place in a config, such as "train.batch_size"
+    default: str = ""  # the value of our configs, if no option has it
+    as_run: str = ""  # of our runs, if no option has it; "" = `default`, or `measure` finds it
+    # What a result says where its config does not: the share of training examples, or the seeds
+    # and folds behind a mean.
     measure: Literal["", "examples", "members"] = ""
-    absent: str = ""
+    absent: str = ""  # the value of configs without the option; "" = they are left out
 
     def __post_init__(self):
         if not self.option and not self.default:
@@ -63,8 +52,7 @@ class Deviation:
         """Returns the value in our configs, see `load_defaults`, with names where values differ."""
         if not self.option:
             return self.default
-        values = {name: self._value(defaults[name]) for name in self.configs}
-        return _join(values, lambda names: ", ".join(f"`{name}`" for name in names), "")
+        return _join({name: self._value(defaults[name]) for name in self.configs}, _quote, "")
 
     def run_text(self, results: Mapping[str, dict]) -> str:
         """Returns the values of the recorded runs, with their names where values differ."""
@@ -78,8 +66,10 @@ class Deviation:
         """Returns a config's value as text; "" = the config is left out."""
         value = config
         for key in self.option.split("."):
-            value = value.get(key, _MISSING) if isinstance(value, Mapping) else _MISSING
-        return self.absent if value is _MISSING else format_value(value)
+            if not isinstance(value, Mapping) or key not in value:
+                return self.absent
+            value = value[key]
+        return format_value(value)
 
 
 def format_value(value: Any) -> str:
@@ -97,57 +87,48 @@ def format_value(value: Any) -> str:
 
 def _join(values: Mapping[str, str], describe: Callable, nothing: str) -> str:
     """Joins values, the most frequent first; a value of several has its holders behind it."""
-    groups = {}
-    for name, text in values.items():
-        if text:
-            groups.setdefault(text, []).append(name)
-    if len(groups) < 2:
-        return next(iter(groups), nothing)
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    return "; ".join(f"{text}: {describe(names)}" for text, names in ordered)
+    counts = Counter(filter(None, values.values()))
+    if len(counts) < 2:
+        return next(iter(counts), nothing)
+    holders = {text: [name for name in values if values[name] == text] for text in counts}
+    return "; ".join(f"{text}: {describe(holders[text])}" for text, _ in counts.most_common())
 
 
 def _name_runs(names: Sequence[str]) -> str:
     """Returns the names of a few runs, or the number of many with the names folded away."""
-    listed = ", ".join(f"`{name}`" for name in names)
-    if len(names) <= _NAMED:
-        return listed
-    return f"<details><summary>{len(names)} runs</summary>{listed}</details>"
+    folded = f"<details><summary>{len(names)} runs</summary>{_quote(names)}</details>"
+    return _quote(names) if len(names) <= _NAMED else folded
+
+
+def _quote(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 @cache
 def read_deviations() -> dict[str, tuple[Deviation, ...]]:
     """Reads the rows of all papers, by the papers' names."""
-    return {
-        read_section(paper, "paper", str): read_section(paper, "deviations", tuple[Deviation, ...])
-        for paper in PAPERS
-    }
+    return read_of_all("deviations", tuple[Deviation, ...])
 
 
 def load_defaults() -> dict[str, dict]:
     """Returns name -> default variant of each config that a row names."""
     import_configs()
-    rows = (row for part in read_deviations().values() for row in part)
-    return {
-        name: importlib.import_module(f"configs.{name}").get_config().to_dict()
-        for name in sorted({name for row in rows for name in row.configs})
-    }
+    rows = chain.from_iterable(read_deviations().values())
+    names = sorted({name for row in rows for name in row.configs})
+    modules = {name: importlib.import_module(f"configs.{name}") for name in names}
+    return {name: module.get_config().to_dict() for name, module in modules.items()}
 
 
 def render_deviations(results: Mapping[str, dict], defaults: Mapping[str, Mapping]) -> str:
     """Renders a table for each paper, from `read_results` and `load_defaults`."""
     parts = [_INTRODUCTION]
+    titles = "setting", "the paper", "our default", "as run", "why, and what it may change"
     for paper, rows in read_deviations().items():
-        lines = [
-            {
-                "setting": row.setting,
-                "the paper": row.paper,
-                "our default": row.default_text(defaults),
-                "as run": row.run_text(results),
-                "why, and what it may change": row.why,
-            }
+        cells = (
+            (row.setting, row.paper, row.default_text(defaults), row.run_text(results), row.why)
             for row in rows
-        ]
+        )
+        lines = [dict(zip(titles, row)) for row in cells]
         parts.append(f"## {paper}\n\n{markdown_table(lines)}")
     return "\n".join(parts)
 

@@ -12,15 +12,10 @@ _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
 
 class Answers(NamedTuple):
-    """The predictions and gold labels of one trained model on a split, in its order.
+    """The predictions of one trained model on a split, in its order, and the gold labels."""
 
-    Attributes:
-      predictions: <uint8 or float32>[examples], classes or scores.
-      labels: <uint8 or float32>[examples], the gold labels.
-    """
-
-    predictions: np.ndarray
-    labels: np.ndarray
+    predictions: np.ndarray  # <uint8 or float32>[examples], classes or scores
+    labels: np.ndarray  # <uint8 or float32>[examples]
 
 
 class Interval(NamedTuple):
@@ -36,9 +31,9 @@ def difference(
 ) -> Optional[Interval]:
     """Computes the mean score of `ours` minus that of `others`, with a bootstrap interval.
 
-    The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3), 2,000
-    resamples. Each resample draws test examples with replacement, the same for all models, and
-    averages the scores over the members.
+    The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3). Each of 2,000
+    resamples draws test examples with replacement, the same for all models, and averages the scores
+    over the members.
 
     With `over_seeds` the bootstrap is hierarchical: each resample also draws each side's members
     with replacement. The mean of m drawn members varies too little, by the factor (m - 1) / m, so
@@ -58,18 +53,14 @@ def difference(
     if any(not np.array_equal(member.labels, labels) for member in members):
         return None
     columns, scores_of = _STATISTICS[score](members)
-    value = scores_of(columns.mean(axis=0, keepdims=True))[0]
     draws = _draw_examples(len(labels))
-    scores = np.concatenate(
-        [
-            scores_of(draws[start : start + _BATCH].astype(np.float64) @ columns / len(labels))
-            for start in range(0, _RESAMPLES, _BATCH)
-        ]
-    )
+    parts = np.split(draws, range(_BATCH, _RESAMPLES, _BATCH))
+    scores = [scores_of(part.astype(np.float64) @ columns / len(labels)) for part in parts]
     generator = np.random.default_rng(2) if over_seeds else None
-    sides = [_average(part, generator) for part in np.split(scores, [len(ours)], axis=1)]
-    gains = sides[0] - sides[1]
-    low, high = np.quantile(gains, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    sides = np.split(np.concatenate(scores), [len(ours)], axis=1)
+    first, second = (_average(side, generator) for side in sides)
+    low, high = np.quantile(first - second, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    value = scores_of(columns.mean(axis=0, keepdims=True))[0]
     mean = value[: len(ours)].mean() - value[len(ours) :].mean()
     return Interval(float(mean), float(low), float(high))
 
@@ -77,12 +68,10 @@ def difference(
 def difference_over_all(
     ours: Sequence[Answers], others: Sequence[Answers], score: str
 ) -> tuple[Optional[Interval], str]:
-    """Computes the interval over seeds and examples, or over examples if a side has one member.
-
-    Arguments: see `difference`.
+    """Computes `difference`, over seeds if both sides have several members.
 
     Returns:
-      The interval, None as in `difference`, and what it covers: `ALL` or `EXAMPLES_ONLY`.
+      The interval or None, see `difference`, and what it covers: `ALL` or `EXAMPLES_ONLY`.
     """
     several = min(len(ours), len(others)) > 1
     return difference(ours, others, score, several), ALL if several else EXAMPLES_ONLY
@@ -134,3 +123,4 @@ def _correlations(members):
 
 
 _STATISTICS = {"accuracy": _accuracies, "pearson": _correlations}
+PAIRED = tuple(_STATISTICS)  # the scores whose differences have an interval

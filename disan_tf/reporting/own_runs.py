@@ -8,13 +8,16 @@ from typing import NamedTuple, Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import suggestion
+from disan_tf.common.schema import check_schema
 from disan_tf.reporting.differences import Answers
 from disan_tf.reporting.result_files import read_answers, read_evaluation, read_result
+from disan_tf.reporting.results import members_of
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
 from disan_tf.runs.series_summary import MEMBER_CONFIGS
 from disan_tf.runs.work_directory import flatten, read_config
 
+SPLITS = ("dev", "test", "mismatched")  # in tables
 _KEPT = (*SCORES, "perplexity")
 
 
@@ -47,11 +50,7 @@ class Run(NamedTuple):
 
 
 def read_run(name: str, results: Path = CHECKPOINTS) -> Run:
-    """Reads the run of a folder, or a recorded result.
-
-    Args:
-      name: a work directory, the folder of a series, or the name of a recorded result.
-      results: the folder with `results/` and `predictions/`.
+    """Reads a work directory, a series or, from the folder `results`, a recorded result by name.
 
     Raises:
       UserError: there is no such run, it was never evaluated, or its files are damaged.
@@ -71,9 +70,10 @@ def read_run(name: str, results: Path = CHECKPOINTS) -> Run:
 
 
 def _read_folder(name: str, folder: Path) -> Run:
-    is_series = (folder / "series.json").is_file()
-    found = sorted(chain.from_iterable(map(folder.glob, MEMBER_CONFIGS))) if is_series else ()
-    folders = [path.parent for path in found] if is_series else [folder]
+    folders = [folder]
+    if (folder / "series.json").is_file():
+        found = chain.from_iterable(map(folder.glob, MEMBER_CONFIGS))
+        folders = sorted(path.parent for path in found)
     trained = [path for path in folders if (path / "best" / "model.json").is_file()]
     if not trained:
         raise UserError(f"{name} holds a training that was never evaluated; train it longer.")
@@ -82,17 +82,14 @@ def _read_folder(name: str, folder: Path) -> Run:
 
 def _read_member(folder: Path) -> Member:
     best = best_step(folder)
-    log, evaluated = folder / "metrics.jsonl", read_scores(folder)
+    log, scores = folder / "metrics.jsonl", read_scores(folder)
     dev = [record for record in MetricsLog.read(log) if record["split"] == "dev"]
-    at_best = [record for record in dev if record["step"] == best]
-    criterion = next((score for score in CRITERIA if at_best and score in at_best[-1]), None)
+    at_best = next((record for record in reversed(dev) if record["step"] == best), {})
+    criterion = next((score for score in CRITERIA if score in at_best), None)
     if criterion is None:
         raise UserError(f"{log} lacks the dev score of the best model, of step {best}; restore it.")
-    scores = {**evaluated, "dev": {**at_best[-1], **evaluated.get("dev", {})}}
-    paths = {split: folder / "evaluation" / f"{split}.npz" for split in scores}
-    answers = {
-        split: read_evaluation(path, best) for split, path in paths.items() if path.is_file()
-    }
+    scores["dev"] = {**at_best, **scores.get("dev", {})}
+    answers = {split: read_evaluation(folder, split) for split in scores}
     return Member(
         folder,
         best,
@@ -104,30 +101,26 @@ def _read_member(folder: Path) -> Member:
 
 def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
     """Returns the run of a recorded result and its kept predictions on test."""
-    parts = result.get("members") or [{**result, "scores": result}]
-    members = [
-        Member(
-            None,
-            part["best_step"],
-            {
-                split: _kept(name, part["scores"][split])
-                for split in ("dev", "test", "mismatched", "train")
-                if split in part["scores"]
-            },
-            {},
-            [(step * part["epochs"] / part["steps"], value) for step, value in part["dev_curve"]],
+    parts, members = members_of(result), []
+    for number, part in enumerate(parts):
+        scores, epochs = part.get("scores", part), part["epochs"] / part["steps"]
+        members.append(
+            Member(
+                None,
+                part["best_step"],
+                {
+                    split: _kept(name, scores[split])
+                    for split in (*SPLITS, "train")
+                    if split in scores
+                },
+                {"test": answers[number]} if len(answers) == len(parts) else {},
+                [(step * epochs, value) for step, value in part["dev_curve"]],
+            )
         )
-        for part in parts
-    ]
-    if len(answers) == len(members):
-        members = [member._replace(answers={"test": own}) for member, own in zip(members, answers)]
     return Run(name, flatten(result["config"]), members)
 
 
 def _kept(place: object, scores: Mapping) -> dict[str, float]:
     """Returns the scores to show; raises UserError for one that is no number."""
-    found = {name: scores[name] for name in _KEPT if name in scores}
-    for name, value in found.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise UserError(f"{place} has {name}={value!r}, which is no number; evaluate it again.")
-    return {name: float(value) for name, value in found.items()}
+    check_schema(place, scores, {f"{name}?": float for name in _KEPT}, "evaluate it again")
+    return {name: float(scores[name]) for name in _KEPT if name in scores}

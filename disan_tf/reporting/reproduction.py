@@ -1,17 +1,23 @@
 """The rows that `--mode=reproduce` trains or scores, the rules of its verdict, and their page."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional
+from itertools import chain
+from typing import NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, suggestion
 from disan_tf.common.tables import markdown_table
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.table import Row, Score
-from disan_tf.reporting.papers import PAPERS, read_section
-from disan_tf.reporting.results import deviation, mean, members_of, training_examples
+from disan_tf.reporting.papers import TABLES, Row, Score, read_of_all
+from disan_tf.reporting.results import (
+    describe_members,
+    deviation,
+    mean,
+    members_of,
+    seeds_of,
+    training_examples,
+)
 
 OK, CLOSE, FAIL = "OK", "close", "FAIL"
 LIMITS = {"accuracy": 0.02, "pearson": 0.01}  # of a tolerance
@@ -32,25 +38,17 @@ RULE = (
 
 @dataclass(frozen=True)
 class Target:
-    """A row, and the score that a reproduction must reach.
+    """A row, and the score that a reproduction must reach."""
 
-    Attributes:
-      row: its model.
-      score: the score that is compared.
-      paper: the paper's figure, or "".
-      result: the recorded result, see `disan_tf.reporting.result_files`; None = not run.
-    """
-
-    row: Row
-    score: Score
-    paper: str
-    result: Optional[dict]
+    row: Row  # its model
+    score: Score  # the score that is compared
+    paper: str  # the paper's figure, or ""
+    result: Optional[dict]  # the recorded result, see `result_files`; None = not run
 
     @property
     def seeds(self) -> list[int]:
         """The recorded seeds."""
-        single = [{"seed": self.result["config"]["seed"]}]
-        return sorted({member["seed"] for member in self.result.get("members", single)})
+        return seeds_of(self.result)
 
     @property
     def folds(self) -> int:
@@ -58,18 +56,14 @@ class Target:
         return self.result["config"]["data"].get("folds", 0)
 
     @property
-    def test_examples(self) -> int:
-        """The number of test examples, over all folds."""
-        return self.result["data"]["splits"]["test"] * max(1, self.folds)
-
-    @property
     def standard_deviation(self) -> float:
         """The deviation of one seed's score from the mean, see `RULE`."""
         value = mean(self.result, "test", self.score.key)
+        examples = self.result["data"]["splits"]["test"] * max(1, self.folds)
         if self.score.key == "accuracy":
-            error = math.sqrt(value * (1 - value) / self.test_examples)
+            error = math.sqrt(value * (1 - value) / examples)
         else:
-            error = (1 - value**2) / math.sqrt(self.test_examples)
+            error = (1 - value**2) / math.sqrt(examples)
         over_seeds = None if self.folds else deviation(self.result, "test", self.score.key)
         return max(error, over_seeds or 0.0)
 
@@ -79,32 +73,26 @@ class Target:
         return min(2 * self.standard_deviation * spread, LIMITS[self.score.key])
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A word, `OK`, `CLOSE` or `FAIL`, and the lines that explain it."""
 
     word: str
-    lines: tuple[str, ...]
+    lines: Sequence[str]
 
     def __str__(self) -> str:
         return "\n".join([*self.lines, self.word])
 
 
 def read_targets(results: Mapping[str, dict]) -> dict[str, Target]:
-    """Returns all rows by name: of the papers' tables, and the models that no table has.
-
-    Args:
-      results: see `disan_tf.reporting.result_files.read_results`.
-    """
+    """Returns all rows by name, with recorded results: of the papers' tables, and the others."""
     targets: dict[str, Target] = {}
     for table in TABLES.values():
         for row in table.rows:
             figure = table.headline_figure(row)
             target = Target(row, table.headline, figure, results.get(row.recorded))
             targets.setdefault(row.name, target)
-    for paper in PAPERS:
-        for row in read_section(paper, "rows", tuple[Row, ...]):
-            targets[row.name] = Target(row, Score("test", "test"), "", results.get(row.recorded))
+    for row in chain.from_iterable(read_of_all("rows", tuple[Row, ...]).values()):
+        targets[row.name] = Target(row, Score("test", "test"), "", results.get(row.recorded))
     return targets
 
 
@@ -127,30 +115,26 @@ def find_target(targets: Mapping[str, Target], name: str) -> Target:
 
 
 def judge(target: Target, run: dict) -> Verdict:
-    """Compares a new run of a row with the recorded one.
-
-    Args:
-      target: the row.
-      run: what `disan_tf.runs.series_summary.summarise_series` returned.
-    """
-    score = target.score
-    seeds = len({member["seed"] for member in members_of(run)})
+    """Compares a new run of a row, from `summarise_series`, with the recorded one."""
+    score, seeds = target.score, seeds_of(run)
     value, recorded = (mean(part, "test", score.key) for part in (run, target.result))
-    tolerance, difference = target.tolerance(seeds), abs(value - recorded)
+    tolerance, difference = target.tolerance(len(seeds)), abs(value - recorded)
     word = FAIL  # also where a score is not a number
     if difference <= CLOSE_FACTOR * tolerance:
         word = OK if difference <= tolerance else CLOSE
-    examples, expected = (training_examples(part) for part in (run, target.result))
     lines = [
-        *_scores(target, run),
-        f"difference {_signed(score, value - recorded)}, tolerance {score.format(tolerance)} = "
-        f"2 x {score.format(target.standard_deviation)} x sqrt(1/{seeds} + "
-        f"1/{len(target.seeds)}), at most {score.format(LIMITS[score.key])}",
+        *_titles(target),
+        f"  recorded  {score.show(target.result)}, {describe_members(target.result)}",
+        f"  yours     {score.show(run)}, {describe_members(run)}; dev {score.show(run, 'dev')}",
+        f"difference {score.show_difference(value - recorded)}, tolerance "
+        f"{score.format(tolerance)} = 2 x {score.format(target.standard_deviation)} x "
+        f"sqrt(1/{len(seeds)} + 1/{len(target.seeds)}), at most {score.format(LIMITS[score.key])}",
     ]
+    examples, expected = (training_examples(part) for part in (run, target.result))
     if abs(examples - expected) >= _OTHER_DATA * expected:
         word = FAIL
         lines.append(f"trained on {count(examples, 'example')}, the recorded run on {expected:,}")
-    return Verdict(word, tuple(lines))
+    return Verdict(word, lines)
 
 
 def judge_released(target: Target, released: float, scores: Mapping, machine: str) -> Verdict:
@@ -164,25 +148,24 @@ def judge_released(target: Target, released: float, scores: Mapping, machine: st
     """
     score, limit = target.score, RELEASED_LIMITS[target.score.key]
     difference = scores[score.key] - released
+    allowed, reason = limit, f"{limit} of r"
     if machine in target.row.released_on:
         allowed, reason = 0.0, f"the score of the release was measured with {machine}"
     elif score.key == "accuracy":
         allowed, reason = limit / scores["examples"], f"{limit} examples"
-    else:
-        allowed, reason = limit, f"{limit} of r"
-    lines = (
-        _title(target),
-        f"  paper     {target.paper or 'none'}",
+    lines = [
+        *_titles(target),
         f"  released  {released:.4f}",
         f"  yours     {scores[score.key]:.4f} on {scores['examples']:,} test examples",
         f"difference {difference:+.4f}, tolerance {allowed:.4f} ({reason})",
-    )
+    ]
     return Verdict(OK if abs(difference) <= allowed + _ROUNDING else FAIL, lines)
 
 
-def list_rows(targets: Mapping[str, Target]) -> list[dict[str, str]]:
-    """Returns a line for each row, for tables."""
-    return [_line(target) for target in targets.values()]
+def _titles(target: Target) -> list[str]:
+    unit = "accuracy in per cent" if target.score.key == "accuracy" else "Pearson's r"
+    title = f"{target.row.name}: {target.row.model}, {unit} on test"
+    return [title, f"  paper     {target.paper or 'none'}"]
 
 
 def render_rows(targets: Mapping[str, Target]) -> str:
@@ -191,56 +174,31 @@ def render_rows(targets: Mapping[str, Target]) -> str:
     return f"{RULE}\n\n{markdown_table(lines)}"
 
 
+def list_rows(targets: Mapping[str, Target]) -> list[dict[str, str]]:
+    """Returns a line for each row, for tables."""
+    return list(map(_line, targets.values()))
+
+
 def _line(target: Target) -> dict[str, str]:
     row, result = target.row, target.result
-    line = dict.fromkeys(("row", "paper", "ours", "tolerance", "seeds", "hours", "downloads"), "")
-    line.update({"row": row.name, "paper": target.paper, "ours": "not run"})
+    line = {"row": row.name, "paper": target.paper, "ours": "not run"}
+    line.update(dict.fromkeys(("tolerance", "seeds", "hours", "downloads"), ""))
     if result is not None:
         folds = f" x {target.folds} folds" if target.folds else ""
         minutes = sum(member["minutes"] for member in members_of(result))
-        line.update(
-            {
-                "ours": target.score.show(result),
-                "tolerance": target.score.format(target.tolerance(len(target.seeds))),
-                "seeds": f"{len(target.seeds)}{folds}",
-                "hours": f"{minutes / 60:.1f}",
-                "downloads": ", ".join(_downloads(row, result["config"])),
-            }
-        )
+        line["ours"] = target.score.show(result)
+        line["tolerance"] = target.score.format(target.tolerance(len(target.seeds)))
+        line["seeds"] = f"{len(target.seeds)}{folds}"
+        line["hours"] = f"{minutes / 60:.1f}"
+        line["downloads"] = ", ".join(_downloads(row, result["config"]["data"]))
     return {**line, "released model": row.released}
 
 
-def _downloads(row: Row, config: dict) -> list[str]:
+def _downloads(row: Row, data: dict) -> list[str]:
     """Returns the names of what `data_prep.download` must fetch, and other inputs."""
-    data = config["data"]
     if row.name == "demo":  # its corpus is written, not fetched
         return ["none"]
     names = [_DOWNLOADS.get(data["corpus"], data["corpus"])]
     if data["vectors"]:
         names.append(".".join(data["vectors"].rpartition("/")[2].split(".")[:2]))
     return [*names, *([f"{data['bilm']} (configs/bilm.py:small)"] if data.get("bilm") else [])]
-
-
-def _scores(target: Target, run: dict) -> list[str]:
-    """Returns lines with the paper's, the recorded and the new score."""
-    seeds = sorted({member["seed"] for member in members_of(run)})
-    dev = target.score.show(run, "dev")
-    return [
-        _title(target),
-        f"  paper     {target.paper or 'none'}",
-        f"  recorded  {target.score.show(target.result)}, seeds {_join(target.seeds)}",
-        f"  yours     {target.score.show(run)}, seeds {_join(seeds)}; dev {dev}",
-    ]
-
-
-def _title(target: Target) -> str:
-    unit = "accuracy in per cent" if target.score.key == "accuracy" else "Pearson's r"
-    return f"{target.row.name}: {target.row.model}, {unit} on test"
-
-
-def _signed(score: Score, value: float) -> str:
-    return ("+" if value >= 0 else "") + score.format(value)
-
-
-def _join(numbers) -> str:
-    return ", ".join(map(str, numbers))

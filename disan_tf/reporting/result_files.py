@@ -1,18 +1,19 @@
 """Readers and writers of recorded results; files are checked as they are read.
 
-<folder>/results/<name>.json      the result of `summarise_run` or `summarise_series`, with
-                                  "paper" (the paper's figures), "note" (why ours differ) and
-                                  "command"
+<folder>/results/<name>.json      what `summarise_run` or `summarise_series` returned, "command",
+                                  "paper" (the paper's figures) and "note" (why ours differ)
 <folder>/predictions/<name>.npz   each member's predictions for the test examples
+<folder>/benchmarks/<name>.json   what `--mode=benchmark` wrote
 """
 
 import contextlib
 import math
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Optional
+from types import MappingProxyType
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -20,15 +21,19 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_arrays
 from disan_tf.common.schema import check_schema
 from disan_tf.reporting.differences import Answers
+from disan_tf.reporting.results import members_of
 from disan_tf.runs.machine import MACHINE
 from disan_tf.runs.run_summary import best_step
 from disan_tf.runs.work_directory import START
 
 _REMEDY = "restore it from the repository"
+_DAMAGES = (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError)
 _NULL = type(None)
 _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
 _MEAN_LENGTHS = {str: {"sentences": float, "accuracy": float, "standard_deviation": (float, _NULL)}}
 _CONFUSION = {"matrix": [[int]]}
+_CURVES = {"dev_curve": 2, "test_curve": 2, "selection_curve": 3}  # numbers of a point
+_OPTIONAL = {"vector_dim?": int, "fold?": int, "folds?": int}
 _TRAINED = {
     "steps": float,
     "epochs": float,
@@ -44,14 +49,7 @@ _RESULT = {
     "config": {
         "name": str,
         "seed": int,
-        "data": {
-            "corpus": str,
-            "embedding_dim": int,
-            "vector_dim?": int,
-            "vectors": str,
-            "fold?": int,
-            "folds?": int,
-        },
+        "data": {"corpus": str, "embedding_dim": int, "vectors": str, **_OPTIONAL},
         "embedding": {"name": str},
         "encoder": {"name": str},
         "train": {"batch_size": int, "examples?": int},
@@ -64,9 +62,7 @@ _RESULT = {
         "official_training_examples": (int, _NULL),
         "training_tokens_covered": (float, _NULL),
     },
-    "seconds_per_epoch": float,
-    "best_epoch": float,
-    "minutes_to_best": float,
+    **dict.fromkeys(("seconds_per_epoch", "best_epoch", "minutes_to_best"), float),
     "init_from?": START,
 }
 _SCORES = {"accuracy?": float, "pearson?": float, "spearman?": float, "mse?": float}
@@ -74,10 +70,7 @@ _RUN = {
     **_TRAINED,
     "dev": _SCORES,
     "test": {**_SCORES, "by_length?": _LENGTHS, "confusion?": _CONFUSION},
-    "train?": _SCORES,
-    "mismatched?": _SCORES,
-    "best_on_test?": _SCORES,
-    "best_on_mismatched?": _SCORES,
+    **dict.fromkeys(("train?", "mismatched?", "best_on_test?", "best_on_mismatched?"), _SCORES),
 }
 _SERIES = {
     "members": [
@@ -90,10 +83,28 @@ _SERIES = {
 }
 
 
-def read_results(folder: Path) -> dict[str, dict]:
-    """Reads the results that the papers' tables hold: name -> result, sorted by name.
+class Records(NamedTuple):
+    """Recorded results, predictions and benchmarks, by the names of their files."""
 
-    Trainings that began with a trained model are left out: the papers' models did not.
+    results: Mapping[str, dict]
+    predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({})
+    benchmarks: Mapping[str, dict] = MappingProxyType({})
+
+
+def read_records(folder: Path) -> Records:
+    """Reads the results of the papers' models, the predictions and the benchmarks of a folder.
+
+    Raises:
+      UserError: a file is damaged, or a result contradicts itself.
+    """
+    paths = sorted((folder / "benchmarks").glob("*.json"))
+    benchmarks = {path.stem: read_json(path, _REMEDY) for path in paths}
+    predictions = read_predictions(folder / "predictions")
+    return Records(read_results(folder / "results"), predictions, benchmarks)
+
+
+def read_results(folder: Path) -> dict[str, dict]:
+    """Reads the results of the papers' models, which did not begin with a trained one, by name.
 
     Raises:
       UserError: a file is no result, or contradicts itself.
@@ -109,55 +120,49 @@ def read_any_results(folder: Path) -> dict[str, dict]:
 def read_result(path: Path) -> dict:
     """Reads a recorded result; see `read_results`."""
     result = read_json(path, _REMEDY, _RESULT)
-    is_series = "members" in result
-    check_schema(path, result, _SERIES if is_series else _RUN, _REMEDY)
-    wrong = _contradiction(result, is_series)
+    check_schema(path, result, _SERIES if "members" in result else _RUN, _REMEDY)
+    wrong = _contradiction(result)
     if wrong:
         raise UserError(f"{path}: {wrong}; {_REMEDY}.")
     return result
 
 
-def _contradiction(result: dict, is_series: bool) -> Optional[str]:
+def _contradiction(result: dict) -> Optional[str]:
     """Describes a contradiction in a result whose types are right, or returns None."""
-    members = result["members"] if is_series else [result]
+    members = members_of(result)
     if not members:
         return "members is empty"
     for member in members:
         if not (member["steps"] > 0 and 0 < member["epochs"] < math.inf):
             return "steps and epochs must be above 0"
-        for curve, columns in (("dev_curve", 2), ("test_curve", 2), ("selection_curve", 3)):
+        for curve, columns in _CURVES.items():
             if any(len(point) != columns for point in member.get(curve, ())):
                 return f"{curve} must have lists of {columns} numbers"
-    matrix = (result if is_series else result["test"]).get("confusion", {"matrix": []})["matrix"]
+    matrix = result.get("test", result).get("confusion", {"matrix": []})["matrix"]
     if any(len(row) != len(matrix) for row in matrix):
         return "confusion.matrix must be square"
     return None
 
 
 def read_predictions(folder: Path) -> dict[str, list[Answers]]:
-    """Reads what `write_predictions` wrote: name -> the `Answers` of each member.
-
-    Raises:
-      UserError: a file is damaged.
-    """
+    """Reads a folder of `write_predictions`: name -> the `Answers` of each member."""
     return {path.stem: read_answers(path) for path in sorted(folder.glob("*.npz"))}
 
 
 def read_answers(path: Path) -> list[Answers]:
-    """Reads a file of `write_predictions`; see `read_predictions`."""
+    """Reads a file of `write_predictions`; a UserError says that it is damaged."""
     with _open_arrays(path, _REMEDY) as arrays:
         members = sorted({key.rpartition("/")[0] for key in arrays})
         return [_answers(arrays, f"{member}/") for member in members]
 
 
-def read_evaluation(path: Path, step: int) -> Optional[Answers]:
-    """Reads the predictions that `--mode=evaluate` wrote; None where they are of another step.
-
-    Raises:
-      UserError: the file is damaged.
-    """
+def read_evaluation(workdir: Path, split: str) -> Optional[Answers]:
+    """Reads the predictions that `--mode=evaluate` wrote; None if they aren't the best model's."""
+    path = workdir / "evaluation" / f"{split}.npz"
+    if not path.is_file():
+        return None
     with _open_arrays(path, "run --mode=evaluate again") as arrays:
-        return _answers(arrays) if int(arrays["step"]) == step else None
+        return _answers(arrays) if int(arrays["step"]) == best_step(workdir) else None
 
 
 @contextlib.contextmanager
@@ -166,9 +171,7 @@ def _open_arrays(path: Path, remedy: str) -> Iterator[Mapping[str, np.ndarray]]:
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             yield arrays
-    except (OSError, ValueError, TypeError, KeyError, EOFError) as error:
-        raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except (*_DAMAGES, zipfile.BadZipFile, zlib.error) as error:
         raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
 
 
@@ -185,18 +188,10 @@ def _answers(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Answers:
 def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = False) -> None:
     """Writes the best models' predictions for the test examples, if all members have them.
 
-    Otherwise a file of that name is removed, since it would belong to another result.
-
-    Args:
-      path: the path of the file.
-      workdirs: name of each member -> its work directory.
-      joins: whether the file's other members stay; without a file nothing is written.
+    Otherwise a file of that name is removed, since it would belong to another result. `joins` says
+    that other members in the file stay; without a file nothing is written.
     """
-    sources = {member: workdir / "evaluation" / "test.npz" for member, workdir in workdirs.items()}
-    found = {
-        member: read_evaluation(source, best_step(workdirs[member])) if source.is_file() else None
-        for member, source in sources.items()
-    }
+    found = {member: read_evaluation(workdir, "test") for member, workdir in workdirs.items()}
     if None in found.values() or (joins and not path.is_file()):
         path.unlink(missing_ok=True)
         return
@@ -209,13 +204,3 @@ def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = Fa
         with _open_arrays(path, _REMEDY) as kept:
             arrays = {**kept, **arrays}
     write_arrays(path, **arrays)
-
-
-def read_speeds(benchmarks: Path) -> dict[str, dict]:
-    """Reads the encoders' benchmark: encoder of DiSAN's Table 1 -> speed; {} without a file."""
-    path = benchmarks / "disan_encoders.json"
-    if not path.is_file():
-        return {}
-    speeds = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
-    schema = {"encoders": {"encoders": {str: speeds}}}
-    return read_json(path, _REMEDY, schema)["encoders"]["encoders"]

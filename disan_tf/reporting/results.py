@@ -19,49 +19,55 @@ def deviation(run: dict, split: str, score: str) -> Optional[float]:
 
 
 def members_of(run: dict) -> list[dict]:
-    """Returns a series' runs; a single run is its own member."""
-    return run.get("members", [run])
+    """Returns a series' trainings, which have "seed" and "fold"; a run is its own member."""
+    config = run["config"]
+    single = {**run, "seed": config["seed"], "fold": config["data"].get("fold")}
+    return run.get("members", [single])
+
+
+def seeds_of(run: dict) -> list[int]:
+    """Returns the seeds of a run or series."""
+    return sorted({member["seed"] for member in members_of(run)})
 
 
 def describe_members(run: dict) -> str:
     """Describes seeds and folds, as "seed 1", "seeds 1, 2, 3" or "seed 1, 10 folds"."""
-    data = run["config"]["data"]
-    single = [{"seed": run["config"]["seed"], "fold": data.get("fold")}]
-    members = run.get("members", single)
-    seeds = sorted({member["seed"] for member in members})
-    folds = sorted({member["fold"] for member in members} - {None})
-    parts = [_list("seed", seeds)]
-    if folds and len(folds) == data.get("folds"):
-        parts.append(f"{len(folds)} folds")
-    elif folds:
-        parts.append(f"{_list('fold', folds)} of {data.get('folds')}")
+    folds = sorted({member["fold"] for member in members_of(run)} - {None})
+    parts = [_list("seed", seeds_of(run))]
+    if folds:
+        number = run["config"]["data"].get("folds")
+        whole = len(folds) == number
+        parts.append(f"{number} folds" if whole else f"{_list('fold', folds)} of {number}")
     return ", ".join(parts)
+
+
+def _list(noun, numbers):
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def training_examples(run: dict) -> int:
     """Returns how many examples a run was trained on.
 
-    A run trains on fewer than it read where long sentences, a dev part or a test fold are left out,
-    and on more where a tree has several phrases.
+    They are fewer than it read where long sentences, a dev part or a test fold are left out, and
+    more where a tree has several phrases.
     """
     kept = run["data"]["training_examples"]
     return min(run["config"]["train"].get("examples") or kept, kept)
 
 
-def training_share(run: dict) -> Optional[float]:
-    """Returns the share of the official training examples that a run was trained on.
+def _trained_units(run) -> int:
+    """Returns the number of training examples; phrases of trees count as the trees."""
+    return min(training_examples(run), run["data"]["training_read"])
 
-    None where their number was not recorded.
-    """
+
+def training_share(run: dict) -> Optional[float]:
+    """Returns a run's share of the official training examples; None where it is not recorded."""
     official = run["data"]["official_training_examples"]
     return _trained_units(run) / official if official else None
 
 
 def describe_examples(run: dict) -> str:
-    """Describes the share of the official training examples that a run was trained on.
-
-    For instance "89,169 of 550,152 pairs (16.2 %)".
-    """
+    """Describes `training_share`, as "89,169 of 550,152 pairs (16.2 %)"."""
     data, share = run["data"], training_share(run)
     if share is None:
         return UNKNOWN
@@ -70,10 +76,7 @@ def describe_examples(run: dict) -> str:
 
 
 def describe_vectors(run: dict) -> str:
-    """Describes the share of training tokens with a vector in the vector file.
-
-    For instance "92.0 %" or, for a run without a vector file, "no vectors".
-    """
+    """Describes the share of training tokens with a vector, as "92.0 %" or "no vectors"."""
     covered = run["data"]["training_tokens_covered"]
     if covered is None:
         return UNKNOWN
@@ -91,12 +94,3 @@ def percent(share: float) -> str:
     """Formats a share with three digits, such as "92.0 %" or "3.64 %"."""
     text = f"{100 * share:#.3g}".rstrip(".")
     return f"{text} %"
-
-
-def _trained_units(run) -> int:
-    """Returns the number of training examples; phrases of trees count as the trees."""
-    return min(training_examples(run), run["data"]["training_read"])
-
-
-def _list(noun, numbers):
-    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"

@@ -12,7 +12,7 @@ from disan_tf.cli import reproduce as cli
 from disan_tf.cli.loading import prepare_corpus
 from disan_tf.cli.reproduce import Reproduction
 from disan_tf.common.errors import UserError
-from disan_tf.reporting.paper_tables.table import Row, Score
+from disan_tf.reporting.papers import Row, Score
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.reproduction import FAIL, OK, Target
 from disan_tf.runs.bundle import load_bundle
@@ -82,7 +82,7 @@ def test_the_recorded_seed_gives_the_recorded_score_and_the_same_call_resumes(wo
 
 def test_another_seed_is_judged_alone(work, target):
     verdict = work.train(target, _config(), seeds=["2"])
-    assert verdict.word == OK and "yours" in str(verdict) and "seeds 2; dev" in str(verdict)
+    assert verdict.word == OK and "yours" in str(verdict) and "seed 2; dev" in str(verdict)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from data_prep.corpora import subsets
 from data_prep.corpora.subsets import find_words, read_words
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.models.factory import build_model, count_parameters
-from disan_tf.reporting.paper_tables.all_tables import TABLES
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.result_files import read_result
 from disan_tf.runs.work_directory import ADDED
 from tests.support.runs.training import load_config

@@ -34,8 +34,7 @@ def test_two_words_in_a_row_are_a_feature():
 
 def test_words_that_the_training_part_lacks_change_nothing():
     train = [("good", 0), ("bad", 1)] * 20
-    known = predict(train, train, [("bad film", 1)]).predictions
-    assert predict(train, train, [("bad nowhere", 1)]).predictions.tolist() == known.tolist() == [1]
+    assert predict(train, train, [("bad nowhere", 0)]).predictions.tolist() == [1]
 
 
 def test_dev_selects_the_strength():

@@ -7,6 +7,7 @@ from typing import Optional
 from disan_tf.reporting.results import (
     describe_vectors,
     members_of,
+    seeds_of,
     training_examples,
     vectors_of,
 )
@@ -21,11 +22,8 @@ def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) ->
 
     Compared are data, classifier, precision, training examples, options of training, steps and,
     where both have samplers, the policy gradient. Steps that train the samplers alone may count or
-    not. A limit of steps counts only where a training reached it.
-
-    Args:
-      first, second: recorded results.
-      free: options that may differ, such as "data.vectors".
+    not. A limit of steps counts only where a training reached it. Options in `free`, such as
+    "data.vectors", may differ.
     """
     return ", ".join(_differences(first, second, _ALWAYS_FREE | set(free)))
 
@@ -33,22 +31,19 @@ def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) ->
 def _differences(first, second, free) -> Iterator[str]:
     one, other = first["config"], second["config"]
     for part in ("data", "train", "policy", "task"):
-        yield from _unequal(part, one.get(part, {}), other.get(part, {}), free)
+        options = one.get(part, {}), other.get(part, {})
+        # A classifier without an option lacks what it adds; other parts say nothing by it.
+        names = {*options[0], *options[1]} if part == "task" else {*options[0]} & {*options[1]}
+        for name in sorted(names):
+            values = [each.get(name, False) for each in options]
+            if values[0] != values[1] and f"{part}.{name}" not in free:
+                yield f"{part}.{name} {values[0]} and {values[1]}"
     if one.get("dtype") != other.get("dtype"):
         yield f"dtype {one.get('dtype')} and {other.get('dtype')}"
     if training_examples(first) != training_examples(second):
         yield f"{training_examples(first):,} and {training_examples(second):,} training examples"
     if not _steps(first) & _steps(second):
         yield f"{max(_steps(first)):,} and {max(_steps(second)):,} steps"
-
-
-def _unequal(part: str, one: Mapping, other: Mapping, free) -> Iterator[str]:
-    # A classifier without an option lacks what the option adds; other parts say nothing by it.
-    keys = one.keys() | other.keys() if part == "task" else one.keys() & other.keys()
-    for key in sorted(keys):
-        values = one.get(key, False), other.get(key, False)
-        if values[0] != values[1] and f"{part}.{key}" not in free:
-            yield f"{part}.{key} {values[0]} and {values[1]}"
 
 
 def _steps(result) -> set[int]:
@@ -93,17 +88,12 @@ def _model_and_data(run: dict) -> tuple:
     return chosen, config.get("dtype"), training_examples(run)
 
 
-def seeds_of(result: dict) -> int:
-    """Returns the number of seeds of a run or series."""
-    members = result.get("members", [result["config"]])
-    return len({member["seed"] for member in members})
-
-
 def most_complete(runs: Mapping[str, dict]) -> Optional[dict]:
     """Returns the run with most training examples, then vectors, then seeds; None without runs."""
 
     def rank(run):
-        return training_examples(run), run["data"]["training_tokens_covered"] or 0, seeds_of(run)
+        covered = run["data"]["training_tokens_covered"] or 0
+        return training_examples(run), covered, len(seeds_of(run))
 
     return max(runs.values(), key=rank, default=None)
 
@@ -143,7 +133,7 @@ def choose_runs(
             unequal_conditions(first, second, free) != "",
             scope_of(first, second) != "",
             -min(training_examples(first), training_examples(second)),
-            *sorted((-seeds_of(first), -seeds_of(second)), reverse=True),
+            *sorted((-len(seeds_of(first)), -len(seeds_of(second))), reverse=True),
             not {*pair} <= set(kept),
             pair,
         )

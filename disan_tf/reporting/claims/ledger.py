@@ -2,24 +2,25 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Literal, NamedTuple, Union
 
-from disan_tf.common.files import read_json
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.reporting.claims.finding import (
-    UNDECIDED,
-    VERDICTS,
+from disan_tf.reporting.claims.evidence import (
+    Benchmark,
     Finding,
-    Records,
-    judge,
+    Parameters,
+    Rows,
+    Selection,
+    Untested,
 )
-from disan_tf.reporting.claims.other_evidence import Benchmark, Selection, Untested
-from disan_tf.reporting.claims.rows import Parameters, Rows
 from disan_tf.reporting.differences import ALL, EXAMPLES_ONLY
-from disan_tf.reporting.papers import PAPERS, read_section
+from disan_tf.reporting.papers import read_of_all
+from disan_tf.reporting.result_files import Records
 
+SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
+UNDECIDED, NOT_TESTED = "undecided", "not tested"
+VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_TESTED)
+NO_COST = 0.003  # the gain of hard attention in ReSAN's Table 2, as an accuracy
 _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 
 The model that leads in the paper stands first; accuracies are test accuracies in per cent.
@@ -33,25 +34,15 @@ _KINDS = ("accuracy", "speed or size")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper, or ours that follows from one.
+    """A claim of a paper, or ours that follows from one."""
 
-    Attributes:
-      text: the claim as a sentence.
-      place: its place in the paper, such as "Table 1, Sec. 5.1".
-      evidence: the comparison that tests it.
-      qualification: deviations from the paper's protocol that a config does not show.
-      about: what it is about; selections of tokens count as accuracy.
-      no_cost: whether it says that something costs no accuracy, see `NO_COST`.
-      ours: whether the paper does not make it.
-    """
-
-    text: str
-    place: str
-    evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]
-    qualification: str = ""
-    about: Literal[_KINDS] = "accuracy"
-    no_cost: bool = False
-    ours: bool = False
+    text: str  # a sentence
+    place: str  # in the paper, such as "Table 1, Sec. 5.1"
+    evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]  # what tests it
+    qualification: str = ""  # deviations from the paper's protocol that a config does not show
+    about: Literal[_KINDS] = "accuracy"  # also selections of tokens
+    no_cost: bool = False  # whether it says that something costs no accuracy, see `NO_COST`
+    ours: bool = False  # whether the paper does not make it
 
 
 class Entry(NamedTuple):
@@ -62,54 +53,45 @@ class Entry(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """One of `VERDICTS`."""
-        return judge(self.finding, self.claim.no_cost)
+        """One of `VERDICTS`; `claims/README.md` states the same rule."""
+        interval, limit = self.finding.interval, -NO_COST if self.claim.no_cost else 0.0
+        if self.finding.missing:
+            return NOT_TESTED
+        if self.finding.unequal or interval is None or self.finding.covers == EXAMPLES_ONLY:
+            return UNDECIDED
+        if interval.low > limit:
+            return SUPPORTED
+        return NOT_SUPPORTED if interval.high < limit else UNDECIDED
 
     @property
     def reason(self) -> str:
         """The condition that a verdict holds under, or why it is undecided; "" = no remark."""
-        finding = self.finding
         if self.verdict != UNDECIDED:
-            return finding.scope
-        reasons = {
-            "different conditions": finding.unequal,
-            "no interval": finding.interval is None,
-            "one seed": finding.covers == EXAMPLES_ONLY,
-        }
-        return next((reason for reason, holds in reasons.items() if holds), "")
+            return self.finding.scope
+        if self.finding.unequal:
+            return "different conditions"
+        if self.finding.interval is None:
+            return "no interval"
+        return "one seed" if self.finding.covers == EXAMPLES_ONLY else ""
 
 
 Ledger = dict[str, list[Entry]]  # paper -> the entries of its claims
-
-
-@cache
-def read_claims() -> dict[str, tuple[Claim, ...]]:
-    """Reads the claims of all papers, by the papers' names."""
-    kind = tuple[Claim, ...]
-    return {read_section(name, "paper", str): read_section(name, "claims", kind) for name in PAPERS}
-
-
-def read_records(results, predictions, benchmarks: Path) -> Records:
-    """Joins recorded results and predictions, see `Records`, with a folder of benchmarks."""
-    paths = sorted(benchmarks.glob("*.json"))
-    read = {path.stem: read_json(path, "restore it from the repository") for path in paths}
-    return Records(results, predictions, read)
 
 
 def assess_claims(records: Records) -> Ledger:
     """Assesses all claims on records."""
     return {
         paper: [Entry(claim, claim.evidence.find(records)) for claim in claims]
-        for paper, claims in read_claims().items()
+        for paper, claims in read_of_all("claims", tuple[Claim, ...]).items()
     }
 
 
 def render_claims(ledger: Ledger) -> dict[str, str]:
     """Renders the ledger: file name -> text."""
-    parts = [_INTRODUCTION, _summary(ledger)]
+    parts, lines = [_INTRODUCTION, _summary(ledger)], []
     for paper, entries in ledger.items():
-        parts.append(f"## {paper}\n\n{markdown_table([_row(entry) for entry in entries])}")
-    lines = [_line(paper, entry) for paper, entries in ledger.items() for entry in entries]
+        parts.append(f"## {paper}\n\n{markdown_table(list(map(_row, entries)))}")
+        lines += [_line(paper, entry) for entry in entries]
     return {"claims.md": "\n".join(parts), "claims.csv": csv_table(lines)}
 
 
@@ -146,8 +128,8 @@ def _row(entry: Entry) -> dict[str, str]:
 def _line(paper: str, entry: Entry) -> dict[str, str]:
     """Returns column -> cell of the CSV."""
     claim, finding = entry
-    bounds = finding.interval[1:] if finding.interval else (None, None)
-    numbers = ["" if part is None else f"{part:.6f}" for part in (finding.value, *bounds)]
+    _, low, high = finding.interval or (None, None, None)
+    numbers = {"in the paper's direction": finding.value, "low": low, "high": high}
     return {
         "paper": paper,
         **_row(entry),
@@ -156,7 +138,7 @@ def _line(paper: str, entry: Entry) -> dict[str, str]:
         "made by": "us" if claim.ours else "the paper",
         "about": claim.about,
         "place": claim.place,
-        **dict(zip(("in the paper's direction", "low", "high"), numbers)),
+        **{key: "" if part is None else f"{part:.6f}" for key, part in numbers.items()},
         "interval over": finding.covers,
         "on dev": finding.dev,
         "training data": finding.share,

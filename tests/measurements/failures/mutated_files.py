@@ -12,11 +12,11 @@ from data_prep.corpora import READERS, multinli, sick, trec
 from disan_tf.common.files import read_json, sha256, write_arrays
 from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.figures.table_curves import picture, table_groups
-from disan_tf.reporting.paper_tables.all_tables import TABLES
-from disan_tf.reporting.paper_tables.rendering import render_tables
+from disan_tf.reporting.figures.runs import picture
+from disan_tf.reporting.paper_tables import render_tables
+from disan_tf.reporting.papers import TABLES
 from disan_tf.reporting.report import report, summarise
-from disan_tf.reporting.result_files import read_predictions, read_results
+from disan_tf.reporting.result_files import read_records
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import summarise_run
@@ -253,12 +253,10 @@ def result_targets(folder: Path) -> list[Target]:
 
 def _tables(folder: Path):
     """What `--mode=report` does, but for the drawing of all pictures."""
-    results = read_results(folder / "results")
-    predictions = read_predictions(folder / "predictions")
-    tables = render_tables(results, predictions)
+    records = read_records(folder)
+    tables = render_tables(records)
     for name, table in TABLES.items():
-        if groups := table_groups(table, results):
-            picture(table, groups)
+        if picture(table, records.results):
             assert f"{name}.md" in tables
 
 

@@ -1,0 +1,230 @@
+"""The pages of all recorded runs and benchmarks, `tables/results.md` and `benchmarks.md`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Optional
+
+from disan_tf.common.options import count
+from disan_tf.common.tables import markdown_table
+from disan_tf.reporting.papers import TABLES, Score, find_row
+from disan_tf.reporting.results import (
+    UNKNOWN,
+    describe_examples,
+    describe_members,
+    describe_vectors,
+    members_of,
+)
+
+_RUNS = """# All recorded runs
+
+Accuracies are per cent; a number in parentheses is the standard deviation over seeds or folds.
+Checkpoints were selected on the development set. Hours are wall-clock hours of all trainings of a
+run with their evaluations. They are upper bounds, because other programs shared the cores.
+`python run.py --mode=report` writes this table from [results](../results).
+
+"""
+_BENCHMARKS = """# Recorded benchmarks
+
+Times by `python run.py --mode=benchmark` ([how](../../disan_tf/benchmark/README.md)) are medians in
+milliseconds for 300 units and batches of 64, unless a table says otherwise. "15/8" are the lengths
+of premise and hypothesis. "Times the products" is a step's time divided by the time of its matrix
+products alone, in the same precision. Compare only times of one processor: the Xeon multiplies
+bfloat16 matrices in AMX, the EPYC does not. [Findings](../FINDINGS.md#speed) says what follows.
+
+"""
+_SCORES = (  # the table has the first that a run has
+    Score("accuracy", "test"),
+    Score("Pearson's r", "test", "pearson", 1, 4, "r"),
+    Score("perplexity", "test", "perplexity", 1, 2, "perplexity"),
+)
+_DTYPES = {"float32": "float32", "mixed_bfloat16": "bfloat16"}  # form -> its name in tables
+_STEPS = {"train": "training step", "inference": "inference"}  # kind -> its name in tables
+# Column -> the forms whose values it shows.
+_SELECTED = {
+    "all": ["1.0"],
+    "half of all": ["0.5"],
+    "a quarter": ["0.25"],
+    "a tenth": ["0.1"],
+    "nothing sampled": ["all"],
+    "without hard attention": ["without_hard_attention"],
+    "iterative sampling": ["iterative"],
+}
+_DISAN = {"authors' formulation": ["dense"], **{_DTYPES[form]: [form] for form in _DTYPES}}
+_DSA = {
+    "DiSAN, authors' formulation": ["dense"],
+    "DiSAN, float32 and bfloat16": [f"disan {form}" for form in _DTYPES],
+    "DSA, float32 and bfloat16": list(_DTYPES),
+}
+# Column -> the key of a ratio, of which it shows the values of `_DTYPES`; digits after the point.
+_CORE_RATIOS = {"times faster": ("dense_ratio", 0)}
+_DISAN_RATIOS = {"times faster": ("dense_ratio", 1), "times the products": ("products_ratio", 2)}
+_DSA_RATIOS = {
+    "times faster than DiSAN": ("disan_ratio", 2),
+    "than the authors'": ("dense_ratio", 1),
+    "times the products": ("products_ratio", 2),
+}
+
+
+def results_table(results: Mapping[str, dict]) -> dict[str, str]:
+    """Renders `results.md`: a line for each recorded run or series of `read_results`, by name."""
+    trainings = sum(len(members_of(run)) for run in results.values())
+    hours = sum(map(_hours, results.values()))
+    total = f"In all {count(len(results), 'run')}, {trainings:,} trainings, {hours:,.1f} hours.\n\n"
+    lines = [_line(name, run) for name, run in results.items()]
+    return {"results.md": _RUNS + total + markdown_table(lines)}
+
+
+def _line(name: str, run: dict) -> dict[str, str]:
+    score = next(score for score in _SCORES if score.show(run))
+    place = find_row(run["config"])
+    machines = Counter(_describe_machine(member.get("machine")) for member in members_of(run))
+    texts = [f"{text}: {count(number, 'training')}" for text, number in machines.most_common()]
+    return {
+        "run": f"{name} ({describe_members(run)})",
+        "training examples": describe_examples(run),
+        "tokens with vectors": describe_vectors(run),
+        "parameters": f"{run['parameters']:,}",
+        "best dev epoch": f"{run['best_epoch']:.1f}",
+        "minutes to it": f"{run['minutes_to_best']:.0f}",
+        "dev": score.show(run, "dev"),
+        "test": score.show(run),
+        "test, paper": place[0].headline_figure(place[1]) if place else "",
+        "hours": f"{_hours(run):.1f}",
+        "processor and threads": "; ".join(texts if len(machines) > 1 else machines),
+    }
+
+
+def _hours(run: dict) -> float:
+    return sum(training["minutes"] for training in members_of(run)) / 60
+
+
+def _describe_machine(machine: Optional[Mapping]) -> str:
+    if not machine:
+        return UNKNOWN
+    gpu = machine.get("gpu", "none")  # older runs have no such key
+    text = f"{machine['processor']}, {machine['threads']} of {machine['cores']}"
+    return text if gpu == "none" else f"{gpu} beside {text}"
+
+
+def benchmark_tables(benchmarks: Mapping[str, dict]) -> dict[str, str]:
+    """Renders a title and a table for each recorded benchmark; {} where there are none."""
+    tables = [_benchmark(record) for record in benchmarks.values()]
+    return {"benchmarks.md": _BENCHMARKS + "\n".join(tables)} if tables else {}
+
+
+def _benchmark(record: dict) -> str:
+    machine, config = record["machine"], record.get("config", {})
+    gpu = f"{machine['gpu']}, " if machine.get("gpu", "none") != "none" else ""
+    title = f"{gpu}{machine['processor']}, {machine['threads']} threads"
+    title = f"{title}, TensorFlow {machine['tensorflow']}"
+    encoder = config.get("encoder", {}).get("name")
+    if "encoders" in record:
+        title = f"{title}, {record['encoders']['dtype']}"
+        lines = _encoders(record["encoders"]["encoders"])
+    elif "selection" in record:
+        steps = f"steps of batches of {config['train']['batch_size']}"
+        title = f"{title}, {config['dtype']}, {steps}; by the share of tokens selected"
+        lines = _selections(record["selection"])
+    elif encoder == "drcn":
+        lines = _drcn(record)
+    elif encoder == "dsa":
+        title = f"{title}, batches of {config['train']['batch_size']}"
+        lines = _dsa(record)
+    else:
+        lines = _disan(record)
+    return f"{title}:\n\n{markdown_table(list(lines))}"
+
+
+def _encoders(encoders: dict) -> Iterator[dict]:
+    rows_of_paper = TABLES["disan_table_1"].rows
+    paper = {row.variant or "disan": float(row.seconds) for row in rows_of_paper}
+    for name, times in encoders.items():
+        yield {
+            "encoder": name,
+            "parameters": f"{times['parameters']:,}",
+            "seconds an epoch": f"{times['epoch_seconds']:,.0f}",
+            "in epochs of DiSAN": f"{times['disan_ratio']:.2f}",
+            "in epochs of DiSAN, paper": f"{paper[name] / paper['disan']:.2f}",
+            "inference, pairs a second": f"{times['inference_pairs_per_second']:,.0f}",
+        }
+
+
+def _selections(record: dict) -> Iterator[dict]:
+    for what in ("core", "layer"):
+        for measured in record[what]:
+            for form, times in measured["forms"].items():
+                name = f"{what}, forward and backward"
+                start = {"ms": name, "lengths": measured["length"], "form": form}
+                yield {**start, **_cells(_SELECTED, {}, times, "median_ms", 1)}
+    for measured in record["model"]:
+        for kind, name in _STEPS.items():
+            if kind in measured:
+                start = {"ms": name, "lengths": _lengths(measured), "form": ""}
+                yield {**start, **_cells(_SELECTED, {}, measured[kind], "median_ms", 1)}
+
+
+def _disan(record: dict) -> Iterator[dict]:
+    for measured in record.get("core", []):
+        if "dense" in (forms := measured["forms"]):
+            forms = {"dense": forms["dense"], "float32": forms["native"]}
+            start = {"ms": "attention, forward and backward", "lengths": measured["length"]}
+            yield {**start, **_cells(_DISAN, _CORE_RATIOS, forms, "median_ms", 1)}
+    yield from _steps(record, "ms", "", _DISAN, _DISAN_RATIOS)
+
+
+def _dsa(record: dict) -> Iterator[dict]:
+    title = "DSA beside DiSAN"
+    yield from _steps(record, title, ", ms", _DSA, _DSA_RATIOS)
+    for lengths, forms in _peaks(record).items():
+        start = {title: "peak memory of training, GiB", "lengths": lengths}
+        yield {**start, **_cells(_DSA, _DSA_RATIOS, forms, "peak_gib", 1)}
+
+
+def _steps(record: dict, title: str, unit: str, columns: dict, ratios: dict) -> Iterator[dict]:
+    """Yields a line for each length and kind of step and one for an epoch, named under `title`."""
+    for measured in record["step"]:
+        start = {title: f"{_STEPS[measured['kind']]}{unit}", "lengths": _lengths(measured)}
+        yield {**start, **_cells(columns, ratios, measured["forms"], "median_ms")}
+    if "epoch" in record:
+        start = {title: "epoch, pairs a second", "lengths": "of SNLI"}
+        forms = record["epoch"]["forms"]
+        yield {**start, **_cells(columns, ratios, forms, "pairs_per_second")}
+
+
+def _cells(columns: dict, ratios: dict, forms: dict, key: str, digits: int = 0) -> dict[str, str]:
+    """Returns the cells of columns, which show `key`, and of ratios, of the measured forms."""
+    cells = {name: _joined(forms, shown, key, digits) for name, shown in columns.items()}
+    return {**cells, **{name: _joined(forms, _DTYPES, *ratio) for name, ratio in ratios.items()}}
+
+
+def _joined(forms: dict, names, key: str, digits: int) -> str:
+    found = (forms[name] for name in names if name in forms)
+    return ", ".join(f"{form[key]:,.{digits}f}" for form in found if key in form)
+
+
+def _drcn(record: dict) -> Iterator[dict]:
+    config = record["config"]
+    title = f"DRCN {config['encoder']['functions']}, batches of {config['train']['batch_size']}"
+    for form, name in _DTYPES.items():
+        epoch = record["epoch"]["forms"][form]
+        yield {
+            title: name,
+            "pairs a second": f"{epoch['pairs_per_second']:,.0f}",
+            "minutes an epoch of SNLI": f"{epoch['epoch_minutes']:,.0f}",
+            **{
+                f"peak memory at {lengths}, GiB": f"{forms[form]['peak_gib']:.1f}"
+                for lengths, forms in _peaks(record).items()
+            },
+        }
+
+
+def _peaks(record: dict) -> dict:
+    """Returns lengths -> form -> record of training steps' memory, where it was measured."""
+    peaks = {}
+    for measured in record.get("memory", {"step": []})["step"]:
+        peaks.setdefault(_lengths(measured), {})[measured["form"]] = measured
+    return peaks
+
+
+def _lengths(measured: dict) -> str:
+    return "/".join(map(str, measured["lengths"]))

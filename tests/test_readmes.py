@@ -135,7 +135,7 @@ def test_the_front_page_runs(tmp_path, monkeypatch):
     exec("".join(code), names)
     assert len(code) == 3 and names["sentence"].shape[-1] == 600
     assert names["model"].predict(["A warm, funny film."])[0]["label"] == "very positive"
-    assert (tmp_path / "films.keras").is_file() and (tmp_path / "films").is_dir()
+    assert (tmp_path / "films/saved_model.pb").is_file()
 
 
 def test_the_example_of_reading_the_scores_of_a_sweep_runs(tmp_path, monkeypatch, capsys):

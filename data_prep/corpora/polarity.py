@@ -143,7 +143,7 @@ def _read_files(paths: list[Path], name: str, source: Source, options) -> list[E
             for number, line in read_lines(path, "latin-1")
         ]
     if not rows:
-        raise UserError(f"{paths[0]} holds no sentence; {RESTORE}.")
+        raise UserError(f"{paths[0]} contains no sentence; {RESTORE}.")
     names, labels, texts = zip(*rows)
     tokens = SentenceTokenizer(options.tokenizer)(texts)
     return list(map(Example, names, zip(tokens), labels))

@@ -90,7 +90,7 @@ def _read_file(path: Path, split: str, options) -> list[Example]:
             labels.append(_label(label, options.classes, path, number))
             texts.append(text)
     if not names:
-        raise UserError(f"{path} holds no question; {RESTORE}.")
+        raise UserError(f"{path} contains no question; {RESTORE}.")
     tokens = SentenceTokenizer(options.tokenizer)(texts)
     return list(map(Example, names, zip(tokens), labels))
 

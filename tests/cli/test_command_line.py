@@ -454,7 +454,7 @@ def test_programs_for_gpus_are_kept_in_a_folder_of_this_user(tmp_path, monkeypat
     folder.chmod(0o777)
     command_line.keep_compiled(None)
     assert "TF_XLA_FLAGS" not in os.environ
-    with pytest.raises(UserError, match="--jit_cache=.* holds code; run chmod go-w"):
+    with pytest.raises(UserError, match="--jit_cache=.* can write to it; run chmod go-w"):
         command_line.keep_compiled(str(folder))
     monkeypatch.setenv("TF_XLA_FLAGS", "--other")
     command_line.keep_compiled(str(tmp_path))

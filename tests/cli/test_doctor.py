@@ -58,7 +58,7 @@ def test_a_damaged_manifest_is_a_line(corpus, content):
 def test_the_cached_layers_of_a_biLM_are_compared_too(tmp_path):
     corpus = elmo_corpus(tmp_path)
     layers = cache_layers(corpus, load_bilm(*corpus.bilm))
-    assert all("as they were written" in line for line in _verdicts(tmp_path / "prepared"))
+    assert all("match their recorded digests" in line for line in _verdicts(tmp_path / "prepared"))
     _flip_last_byte(layers.folder / "layers.npy")
     (verdict,) = [line for line in _verdicts(tmp_path / "prepared") if "elmo-" in line]
     assert f"layers.npy changed since it was written; delete {layers.folder}" in verdict

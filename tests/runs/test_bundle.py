@@ -78,8 +78,8 @@ def test_a_bundle_of_another_format_is_refused(tmp_path, number):
     "change, words",
     [
         ({"classes": ["good", "good"]}, "classes has a name twice"),
-        ({"name": "a\0b"}, "name='a.x00b' must have letters"),
-        ({"name": "a\nb"}, "name='a.nb' must have letters"),
+        ({"name": "a\0b"}, "name='a.x00b' may contain only ASCII"),
+        ({"name": "a\nb"}, "name='a.nb' may contain only ASCII"),
         ({"tokenizer": {**_TOKENIZER, "name": "kin"}}, "there is no tokenizer 'kin', only whitesp"),
     ],
 )

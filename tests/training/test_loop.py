@@ -228,7 +228,7 @@ def test_a_signal_leaves_a_checkpoint_of_its_step(step, number, corpus, finished
     with pytest.raises(Stopped) as caught:
         run_trainer(_config(), corpus, tmp_path, [TerminateAt(step, number)])
     assert caught.value.code == 128 + number
-    assert f"{number.name} after step {step}, which" in caught.value.message
+    assert f"{number.name} after step {step}, saved in" in caught.value.message
     assert (tmp_path / "checkpoints" / f"step-{step}.index").is_file()
     check_same(run_trainer(_config(), corpus, tmp_path), finished)
 

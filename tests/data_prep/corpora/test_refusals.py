@@ -137,7 +137,7 @@ def test_a_header_without_a_column_is_named(data_dir, change, path, column, mess
 @pytest.mark.parametrize("path, unit", EMPTY.items())
 def test_a_file_without_examples_is_named(data_dir, change, path, unit):
     header = (data_dir / path).read_text().partition("\n")[0] if path == SICK else ""
-    assert change(path, f"{header}\n \n").startswith(f"{data_dir}/{path} holds no {unit}")
+    assert change(path, f"{header}\n \n").startswith(f"{data_dir}/{path} contains no {unit}")
 
 
 @pytest.mark.parametrize("path", [SST, SICK, JSON, COLUMN])

@@ -66,12 +66,6 @@ def stages(total: int) -> Iterator[Stages]:
         yield Stages(bar)
 
 
-def print_line(text: str) -> None:
-    """Prints a line to standard output, above the bars."""
-    with tqdm.external_write_mode(sys.stdout):
-        print(text, flush=True)
-
-
 def notify(text: str) -> None:
     """Prints a remark to standard error; a closed terminal or pipe does not fail the command."""
     with contextlib.suppress(OSError):

@@ -109,7 +109,7 @@ class TextLines:
     def chunks(self) -> Iterator[list[Optional[bytes]]]:
         """Yields the lines that end in each block of at most `CHUNK_BYTES`, in UTF-8.
 
-        A line longer than `LONGEST_LINE` is None, as soon as its length is known.
+        A line longer than `files.LONGEST_LINE` is None, as soon as its length is known.
         """
         blocks = self._blocks()
         first = next(blocks, b"")

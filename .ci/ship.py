@@ -1,6 +1,6 @@
 """Compiles the libraries of a wheel for one TensorFlow; `make wheel` calls it for each lock.
 
-    python -m disan_tf.ops.native.ship FOLDER
+    python .ci/ship.py FOLDER
 
 writes a library for each level of this machine's architecture, and adds them to the folder's
 manifest.
@@ -55,5 +55,5 @@ def _flags(level: str) -> list[str]:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit(f"usage: python -m disan_tf.ops.native.ship FOLDER; {len(sys.argv) - 1} arguments")
+        sys.exit(f"usage: python .ci/ship.py FOLDER; {len(sys.argv) - 1} arguments")
     ship(Path(sys.argv[1]))

@@ -53,15 +53,7 @@ FORGET_BIAS = 1.0  # added at run time, as in BasicLSTMCell: b itself is initial
 
 
 def lstm_cell(states: tuple, gates: tf.Tensor) -> tuple:
-    """c_t = sigmoid(f + 1) * c_(t-1) + sigmoid(i) * tanh(j), h_t = sigmoid(o) * tanh(c_t).
-
-    Args:
-      states: c, h before the token, <float32>[batch, units].
-      gates: [i; j; f; o], <float32>[batch, 4 * units].
-
-    Returns:
-      c, h after it.
-    """
+    """Returns c, h after a token, of <float32>[batch, units] before it and [i; j; f; o] of it."""
     i, j, f, o = tf.split(gates, 4, axis=-1)
     c = tf.sigmoid(f + FORGET_BIAS) * states[0] + tf.sigmoid(i) * tf.tanh(j)
     return c, tf.sigmoid(o) * tf.tanh(c)
@@ -78,18 +70,15 @@ CELLS = {"lstm": lstm_cell, "rnn": rnn_cell}  # elementwise, from the states and
 def looped_recurrence(
     product: tf.Tensor, real: tf.Tensor, kernel: tf.Tensor, *, cell: str, backward: bool
 ) -> tf.Tensor:
-    """Computes the states h in two loops with one product a token each: forward, and its gradient.
+    """Computes h as `recurrence` does, in two loops with one product a token: for h, and backward.
 
-    The gradient computes the gates of all tokens in one product from the saved states, and the
-    kernel's gradient in another, so that its loop has only the product that leads to h_(t-1).
+    The gates of all tokens are one product from the saved states, and so is the kernel's gradient.
     TensorFlow's gradient of a loop has three products a token and saves each intermediate result.
 
     Args:
       product: W x_t + b, <float32>[length, batch, gates * units].
-      real: <bool>[length, batch, 1]; where False, the states stay.
-      kernel: <float32>[units, gates * units], which multiplies h_(t-1).
-      cell: a key of `CELLS`.
-      backward: whether the last token is read first.
+      real: the mask, <bool>[length, batch, 1].
+      kernel, cell, backward: see `recurrence`.
 
     Returns:
       h, <float32>[length, batch, units].

@@ -107,8 +107,8 @@ def _summary(ledger: Ledger) -> str:
     for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples only (one seed)")):
         found = [entry.finding.interval for entry in entries if entry.finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
-        by_chance = f"{0.05 * len(found):.1f} would by chance"
-        texts.append(f"Of {len(found)} intervals over {name}, {excluding} exclude 0; {by_chance}.")
+        by_chance = f"by chance {0.05 * len(found):.1f} would"
+        texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
     return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
 
 

@@ -266,7 +266,7 @@ def test_the_page_counts_the_papers_verdicts_and_intervals():
     entries = [Entry(CLAIM, finding), Entry(ours, finding), Entry(smaller, size)]
     files = render_claims({"DiSAN": entries})
     assert "| DiSAN | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |" in files["claims.md"]
-    assert "Of 2 intervals over seeds and examples, 2 exclude 0; 0.1 would" in files["claims.md"]
+    assert "2 of 2 intervals over seeds and examples exclude 0; by chance 0.1" in files["claims.md"]
     assert "| Ours: It is ours. |" in files["claims.md"]
     assert "best after 2 epochs; a qualification" in files["claims.csv"]
     assert "ours others" in files["claims.csv"]

@@ -27,6 +27,11 @@ from disan_tf.runs.run_summary import best_step
 from disan_tf.runs.work_directory import START
 
 _REMEDY = "restore it from the repository"
+_SPEEDS = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
+_BENCHMARK = {
+    "machine": {"processor": str, "threads": int, "tensorflow": str},
+    "encoders?": {"encoders": {str: _SPEEDS}},
+}
 _DAMAGES = (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError)
 _NULL = type(None)
 _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
@@ -98,7 +103,7 @@ def read_records(folder: Path) -> Records:
       UserError: a file is damaged, or a result contradicts itself.
     """
     paths = sorted((folder / "benchmarks").glob("*.json"))
-    benchmarks = {path.stem: read_json(path, _REMEDY) for path in paths}
+    benchmarks = {path.stem: read_json(path, _REMEDY, _BENCHMARK) for path in paths}
     predictions = read_predictions(folder / "predictions")
     return Records(read_results(folder / "results"), predictions, benchmarks)
 

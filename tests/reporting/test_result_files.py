@@ -7,7 +7,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.reporting.report import report, summarise
-from disan_tf.reporting.result_files import read_predictions, read_results
+from disan_tf.reporting.result_files import read_predictions, read_records, read_results
 from tests.support.runs.finished import config_of, write, write_run, write_series
 
 
@@ -88,3 +88,15 @@ def test_predictions_are_kept_by_member_and_refused_if_they_are_damaged(tmp_path
     (tmp_path / "ours.npz").write_bytes((tmp_path / "ours.npz").read_bytes()[:100])
     with pytest.raises(UserError, match="ours.npz is damaged .*; restore it"):
         read_predictions(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [{"machine": None}, {"encoders": {"encoders": {"a": 1}}}])
+def test_a_damaged_benchmark_is_refused_by_its_name(tmp_path, damage):
+    machine = {"processor": "a", "threads": 2, "tensorflow": "2.15.1"}
+    path = tmp_path / "benchmarks/disan_encoders.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"machine": machine}))
+    assert read_records(tmp_path).benchmarks["disan_encoders"]["machine"] == machine
+    path.write_text(json.dumps({"machine": machine, **damage}))
+    with pytest.raises(UserError, match=f"{path}.*restore it"):
+        read_records(tmp_path)

@@ -148,21 +148,14 @@ class TextClassifier(tf.keras.Model):
         """The released models by name."""
         return {preset.name: preset for preset in presets()}
 
-    @property
-    def num_classes(self) -> int:
-        """The number of classes."""
-        return len(self.classes)
+    num_classes = property(lambda self: len(self.classes), doc="The number of classes.")
+    preprocessor = property(lambda self: self.preprocess, doc="The function `preprocess`.")
 
     @property
     def backbone(self) -> tf.keras.Model:
         """The model from word ids <int32>[batch, length] to vectors, with the same weights."""
         ids = tf.keras.Input([None], dtype="int32", name="ids")
         return tf.keras.Model(ids, self.encoder(self.embedding(ids)), name="backbone")
-
-    @property
-    def preprocessor(self):
-        """The function `preprocess`."""
-        return self.preprocess
 
     @property
     def encoder(self) -> tf.keras.layers.Layer:

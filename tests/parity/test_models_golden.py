@@ -5,9 +5,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.models.relatedness import expected_score, sparse_distribution
-from disan_tf.ops import portable
 from tests.support.golden import official
-from tests.support.golden.models import BASES, NETWORKS, golden_model
+from tests.support.golden.models import BASES, NETWORKS, golden_in_world, golden_model
 
 TWICE = ("snli_disan.npz", "snli_exp_bi_lstm_mul_attn.npz", "bib_sick_disa_kl.npz")
 
@@ -15,12 +14,7 @@ TWICE = ("snli_disan.npz", "snli_exp_bi_lstm_mul_attn.npz", "bib_sick_disa_kl.np
 @pytest.fixture(params=[*NETWORKS, *(f"portable {name}" for name in TWICE)])
 def golden(request):
     """Each file natively, where that is possible, and one of each kind portably."""
-    *world, name = request.param.split()
-    if not world:
-        yield golden_model(name)
-        return
-    with portable():
-        yield golden_model(name)
+    yield from golden_in_world(request.param)
 
 
 def test_outputs_attention_and_weight_decay_equal_the_authors(golden, request):

@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from disan_tf.layers import Dropout
 from disan_tf.models.relatedness import sparse_distribution
-from disan_tf.ops import portable
 from disan_tf.training.methods.policy_steps import (
     POLICY,
     SOFT,
@@ -20,7 +19,7 @@ from disan_tf.training.methods.policy_steps import (
 from disan_tf.training.optimizers import adadelta
 from disan_tf.training.steps import added_losses
 from tests.support.golden import official
-from tests.support.golden.models import BASES, DISAN, SELECTING, golden_model
+from tests.support.golden.models import BASES, DISAN, SELECTING, golden_in_world, golden_model
 
 FILES = {**BASES, **SELECTING}
 SAMPLED = [name for name in SELECTING if "_gs10" in name]
@@ -30,12 +29,7 @@ TWICE = ("snli_hw_resan_gs10.npz", "snli_hw_resan_exp_gs0.npz", "sick_resan_base
 @pytest.fixture(params=[*FILES, *(f"portable {name}" for name in TWICE)])
 def golden(request):
     """Each file natively, where that is possible, and some portably."""
-    *world, name = request.param.split()
-    if not world:
-        yield golden_model(name)
-        return
-    with portable():
-        yield golden_model(name)
+    yield from golden_in_world(request.param)
 
 
 @pytest.mark.parametrize("name", SELECTING)

@@ -1,5 +1,6 @@
 """The authors' models as models of ours, from their golden files."""
 
+import contextlib
 import functools
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from disan_tf.encoders import ENCODERS, DiSAN, ReSAN
 from disan_tf.layers import Dropout, WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import RelatednessModel, SentenceClassifier, SentencePairClassifier
+from disan_tf.ops import portable
 from disan_tf.ops.native import runtime
 from disan_tf.training.methods.policy_steps import REWARDS, policy_loss
 from disan_tf.training.steps import added_losses
@@ -251,3 +253,10 @@ def _uniforms(arrays, kind, shape):
     both = [arrays[f"in/u_s{number}_{kind}"] for number in (1, 2)]
     (found,) = [each for each in both if each.shape == tuple(shape.numpy())]
     return tf.constant(found)
+
+
+def golden_in_world(case: str):
+    """Yields the golden model "<name>" natively, where that is possible, or "portable <name>"."""
+    *world, name = case.split()
+    with portable() if world else contextlib.nullcontext():
+        yield golden_model(name)

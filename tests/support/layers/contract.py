@@ -179,6 +179,7 @@ class LayerContract:
         compiled = tf.function(
             lambda x, mask: self.call(layer, x, mask),
             input_signature=[tf.TensorSpec(last, x.dtype), tf.TensorSpec([None, None], tf.bool)],
+            autograph=False,
         )
         static = compiled.get_concrete_function().output_shapes
         assert static.rank == len(self.expected_shape(x))

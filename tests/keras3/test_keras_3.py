@@ -148,7 +148,7 @@ def test_a_text_classifier_learns_from_texts_and_names(tmp_path):
     expected = classifier.predict(texts, verbose=0)
     loaded = pickle.loads(pickle.dumps(classifier))  # through a .keras file
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
-    loaded.fit(texts, labels, verbose=0)
+    loaded.fine_tune(texts, labels, epochs=1, verbose=0)
     classifier.save_to_preset(tmp_path / "preset")
     loaded = disan_tf.TextClassifier.from_preset(tmp_path / "preset")
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)

@@ -23,6 +23,7 @@ from disan_tf.serving.fine_tuning.arguments import (
     tensors_of,
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
+from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text import TextToIds, word_vectors
@@ -202,6 +203,34 @@ class TextClassifier(tf.keras.Model):
         x, y = self._read(x, y)
         added = {"validation_data": validation_data, "class_weight": class_weight}
         return super().fit(x, y, *args, **added, **kwargs)
+
+    def fine_tune(
+        self, x, y, validation_data=None, *, epochs=30, patience=4, batch_size=16, seed=1, **kwargs
+    ) -> tf.keras.callbacks.History:
+        """Compiles and trains with the recipe of the config `own_table`.
+
+        Adam has the learning rate 0.001, word vectors stay as they are, and the weights become
+        their moving averages after the epoch with the highest validation accuracy.
+
+        Args:
+          x, y: texts and the names or numbers of their classes, as for `fit`, but no datasets.
+          validation_data: texts and labels that choose the epoch; None = a tenth of each class.
+          epochs: the most epochs.
+          patience: epochs without a higher validation accuracy after which training ends.
+          batch_size: texts of a step.
+          seed: of the drawn tenth.
+          **kwargs: arguments of `fit`.
+
+        Raises:
+          ValueError: a text or label is wrong, or no class has two texts.
+        """
+        if validation_data is None:
+            (x, y), validation_data = hold_out(*self._read(x, y), seed)
+        self.embedding.trainable = False
+        self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
+        callbacks = [*kwargs.pop("callbacks", ()), BestAverages(patience)]
+        options = {"epochs": epochs, "batch_size": batch_size, "callbacks": callbacks, **kwargs}
+        return self.fit(x, y, validation_data=validation_data, **options)
 
     def evaluate(self, x=None, y=None, *args, **kwargs):
         """Evaluates as Keras does, on texts and labels as in `fit`."""

@@ -1,0 +1,89 @@
+"""The recipe of `TextClassifier.fine_tune`: held-out texts, averaged weights, the best epoch."""
+
+import numpy as np
+import tensorflow as tf
+
+LEARNING_RATE = 0.001  # of Adam
+DECAY = 0.99  # of the weights' moving averages
+HELD_OUT = 0.1  # share of each class's texts, if there is no validation data
+
+
+class BestAverages(tf.keras.callbacks.Callback):
+    """Evaluates moving averages of the weights; training ends with the best of them.
+
+    After step t, average = d * average + (1 - d) * weight with d = min(0.99, (1 + t) / (10 + t)),
+    from the first weights on. Only trainable weights are averaged.
+
+    Args:
+      patience: epochs without a higher validation accuracy after which training ends.
+    """
+
+    def __init__(self, patience: int):
+        super().__init__()
+        self.patience = patience
+
+    def on_train_begin(self, logs=None):
+        self.weights = self.model.trainable_variables
+        self.averages = self._values()
+        self.step, self.waited, self.best, self.best_score = 0, 0, None, -1.0
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.step += 1
+        decay = min(DECAY, (1 + self.step) / (10 + self.step))
+        for average, weight in zip(self.averages, self.weights):
+            average += (1 - decay) * (weight.numpy() - average)
+
+    def on_test_begin(self, logs=None):
+        self.trained = self._values()
+        self._assign(self.averages)
+
+    def on_test_end(self, logs=None):
+        self._assign(self.trained)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.waited += 1
+        if logs["val_accuracy"] > self.best_score:
+            self.best_score, self.waited = logs["val_accuracy"], 0
+            self.best = [average.copy() for average in self.averages]
+        self.model.stop_training = self.waited >= self.patience
+
+    def on_train_end(self, logs=None):
+        if self.best is not None:
+            self._assign(self.best)
+
+    def _values(self) -> list[np.ndarray]:
+        return [weight.numpy() for weight in self.weights]
+
+    def _assign(self, values) -> None:
+        for weight, value in zip(self.weights, values):
+            weight.assign(value)
+
+
+def hold_out(texts, labels, seed: int) -> tuple[tuple, tuple]:
+    """Draws `HELD_OUT` of each class's examples, at least one of two.
+
+    Args:
+      texts: an array of the examples' texts; for pairs a tuple of two.
+      labels: class numbers <int64>[examples].
+      seed: of the draw.
+
+    Returns:
+      Texts and labels of the other examples, and of those that are held out.
+
+    Raises:
+      ValueError: the labels are no class numbers, or no class has two examples.
+    """
+    if np.ndim(labels) != 1:
+        raise ValueError("fine_tune needs one label for each text; use fit for datasets.")
+    draw = np.random.default_rng(seed)
+    is_held_out = np.zeros(len(labels), bool)
+    for number in np.unique(labels):
+        (examples,) = np.nonzero(labels == number)
+        count = max(round(HELD_OUT * len(examples)), len(examples) > 1)
+        is_held_out[draw.permutation(examples)[:count]] = True
+    if not is_held_out.any():
+        raise ValueError("no class has two texts, of which one could be held out; add texts.")
+    return tuple(
+        (tf.nest.map_structure(lambda column, part=part: column[part], texts), labels[part])
+        for part in (~is_held_out, is_held_out)
+    )

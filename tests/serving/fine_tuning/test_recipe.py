@@ -1,0 +1,89 @@
+"""The recipe of `TextClassifier.fine_tune`."""
+
+import copy
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from disan_tf.serving.fine_tuning.recipe import BestAverages, hold_out
+from tests.support.models.films import LABELS, TEXTS
+
+X, Y = np.array([[1.0], [-2.0]], np.float32), np.array([1.0, 0.0], np.float32)
+RATE = 0.5
+
+
+@pytest.fixture
+def model():
+    """One weight, trained by gradient descent on the square of its distance to Y / X."""
+    made = tf.keras.Sequential([tf.keras.Input([1]), tf.keras.layers.Dense(1, use_bias=False)])
+    made.compile(tf.keras.optimizers.SGD(RATE), "mse", metrics=["accuracy"])
+    made.set_weights([np.array([[-1.0]], np.float32)])
+    return made
+
+
+def _averages(epochs):
+    """The average after each epoch of one step on the first example, by hand."""
+    weight = average = -1.0
+    for step in range(1, epochs + 1):
+        weight -= RATE * 2 * (weight * X[0, 0] - Y[0]) * X[0, 0]
+        decay = (1 + step) / (10 + step)
+        average = decay * average + (1 - decay) * weight
+        yield average
+
+
+class Evaluated(tf.keras.callbacks.Callback):
+    """Keeps the weights that are evaluated."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = []
+
+    def on_test_begin(self, logs=None):
+        self.weights.append(float(self.model.get_weights()[0][0, 0]))
+
+
+def test_averages_are_evaluated_and_the_best_epochs_are_kept(model):
+    scores, evaluated, averages = (0.1, 0.6, 0.6, 0.5, 0.9), Evaluated(), [*_averages(4)]
+    given = tf.keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: logs.update(val_accuracy=scores[epoch])
+    )
+    callbacks = [given, BestAverages(patience=2), evaluated]
+    fit = {"validation_data": (X, Y), "epochs": 5, "verbose": 0, "callbacks": callbacks}
+    history = model.fit(X[:1], Y[:1], **fit)
+    assert len(history.epoch) == 4  # two epochs after the best one
+    np.testing.assert_allclose(evaluated.weights, averages, rtol=1e-5)
+    np.testing.assert_allclose(model.get_weights()[0], [averages[1:2]], rtol=1e-5)
+
+
+def test_a_tenth_of_each_class_is_held_out():
+    labels = np.repeat([0, 1, 2, 3], [40, 14, 2, 1])
+    texts = np.arange(57), -np.arange(57)
+    (first, second), kept = hold_out(texts, labels, seed=1)[0]
+    held_out = hold_out(texts, labels, seed=1)[1]
+    assert np.bincount(held_out[1], minlength=4).tolist() == [4, 1, 1, 0]
+    assert sorted([*first, *held_out[0][0]]) == [*range(57)] and len(kept) == 51
+    np.testing.assert_array_equal(labels[first], kept)
+    np.testing.assert_array_equal(second, -first)
+    assert np.any(hold_out(texts, labels, seed=2)[1][0][0] != held_out[0][0])
+
+
+@pytest.mark.parametrize(
+    "labels, message",
+    [(np.eye(2), "one label for each text"), (np.arange(2), "no class has two texts")],
+)
+def test_what_cannot_be_divided_is_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        hold_out(np.array(["a film", "a plot"]), labels, seed=1)
+
+
+def test_a_classifier_learns_without_a_change_of_its_word_vectors(classifier):
+    names = np.array(["bad", "good"])[LABELS]
+    made = copy.deepcopy(classifier)
+    vectors = made.embedding.get_weights()
+    history = made.fine_tune({"text": TEXTS}, names, epochs=2, batch_size=4, verbose=0)
+    for new, old in zip(made.embedding.get_weights(), vectors):
+        np.testing.assert_array_equal(new, old)
+    assert np.any(made.encoder.get_weights()[0] != classifier.encoder.get_weights()[0])
+    accuracy = made.evaluate(TEXTS, names, verbose=0)[1]
+    assert accuracy == 1.0 and len(history.history["val_accuracy"]) == 2

@@ -51,7 +51,7 @@ def tiny_config(dtype="float32", seed=1, name="disan_sst", **train):
 
 
 def with_few_operations(config):
-    """The config with the encoder, of hard attention or not, that is traced in the shortest time."""
+    """The config with the encoder of its kind that is traced in the shortest time."""
     name = "selected_source2token" if "policy" in config else "additive"
     config.encoder = ConfigDict({"name": name, "units": 4})
     return config

@@ -32,7 +32,8 @@ class TestBiLM(MaskContract):
     )
 
     def make(self, **options):
-        return BiLM(**{**SIZES, "word_length": 8, "dropout": 0.25, "l2": 1e-4, **options})
+        few = {"layers": 1, "highways": 1, "filters": [(2, 3)], "word_length": 8}
+        return BiLM(**{**SIZES, **few, "dropout": 0.25, "l2": 1e-4, **options})
 
     def call(self, layer, x, mask, training=None):
         """The word length stands inside, where the contract has no axis for it."""

@@ -182,8 +182,9 @@ def test_a_config_has_its_parameters(name, variant):
     parts = [config[part].to_json(sort_keys=True) for part in ("embedding", "encoder", "task")]
     key = json.dumps([parts, classes, bilm])
     if key not in _COUNTED:  # many configs have the same model, or all but its head
-        names, sections = ("embedding_parts", "encoder_parts"), json.dumps([parts[:2], bilm])
-        with mock.patch.multiple(factory, **{name: _shared(name, sections) for name in names}):
+        names = {"embedding_parts": parts[:1], "encoder_parts": parts[:2]}
+        shared = {name: _shared(name, json.dumps([it, bilm])) for name, it in names.items()}
+        with mock.patch.multiple(factory, **shared):
             _COUNTED[key] = count_parameters(build_model(config, (10, 3), classes, bilm=bilm))
     assert _COUNTED[key] == COUNTS[name, variant]
 

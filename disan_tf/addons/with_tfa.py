@@ -1,5 +1,6 @@
 """The functions of `disan_tf.addons` by tensorflow-addons; this file alone imports it."""
 
+import functools
 import math
 import warnings
 
@@ -20,8 +21,15 @@ def f1_scores(labels, predictions, classes):
     return metric.result()
 
 
+@functools.cache
+def _kappa(classes):
+    """Returns the metric, whose update TFA traces for each new metric."""
+    return tfa.metrics.CohenKappa(classes, sparse_labels=True)
+
+
 def cohen_kappa(labels, predictions, classes):
-    metric = tfa.metrics.CohenKappa(classes, sparse_labels=True)
+    metric = _kappa(classes)
+    metric.reset_state()
     metric.update_state(labels, predictions)  # one-hot rows fail for two classes
     kappa = float(metric.result())
     return 0.0 if math.isnan(kappa) else kappa

@@ -13,7 +13,7 @@ always names complete files.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
@@ -53,12 +53,16 @@ _SCHEMA = {
 
 @dataclass
 class Bundle:
-    """A loaded model: folder, config, content of `model.json`, and the `SentenceModel`."""
+    """A loaded model: folder, config, content of `model.json`, and the `SentenceModel`.
+
+    `steps` keeps the model's compiled functions by name, so that each is traced once.
+    """
 
     directory: Path
     config: ml_collections.ConfigDict
     info: dict
     model: tf.keras.Model
+    steps: dict = field(default_factory=dict, repr=False)
 
     @property
     def classes(self) -> list:

@@ -77,7 +77,7 @@ def _score(bundle, corpus, split_name):
     """Returns the scores, see `evaluate`, the model's predictions, and the labels."""
     check_corpus(bundle, corpus)
     split, model = scored_split(bundle, corpus, split_name), bundle.model
-    step = final_evaluation_step(model, bundle.config.train, bundle.config.evaluate)
+    step = _steps(bundle)["final"]
     with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
         size = bundle.config.evaluate.batch_size
         outcome = run_split(step, split, model.reads, size, bar.update)
@@ -96,6 +96,20 @@ def _score(bundle, corpus, split_name):
     return scores, predictions, split.labels
 
 
+def _steps(bundle) -> dict:
+    """Returns the bundle's evaluation steps by name, which serve all splits."""
+    model, train, evaluation = bundle.model, bundle.config.train, bundle.config.evaluate
+    if not bundle.steps and model.samplers:
+        compiler = make_compiler(train, model)
+        bundle.steps.update(evaluation_steps(model, evaluation.samples, compiler))
+        bundle.steps["final"] = bundle.steps[evaluation.selection]
+        for how in _SELECTIONS:
+            bundle.steps[f"{how}_shares"] = make_selection_step(model, how)
+    elif not bundle.steps:
+        bundle.steps["final"] = final_evaluation_step(model, train, evaluation)
+    return bundle.steps
+
+
 def scored_split(bundle: Bundle, corpus: PreparedCorpus, name: str) -> Split:
     """Returns a split; "train" has only the examples that `train.examples` drew."""
     split = corpus.split(name)
@@ -105,15 +119,13 @@ def scored_split(bundle: Bundle, corpus: PreparedCorpus, name: str) -> Split:
 
 def _selections(bundle, split):
     """Returns the scores that `evaluate` adds for hard attention."""
-    model, evaluation = bundle.model, bundle.config.evaluate
-    compiler, scores = make_compiler(bundle.config.train, model), {}
-    steps = evaluation_steps(model, evaluation.samples, compiler)
+    model, evaluation, steps = bundle.model, bundle.config.evaluate, _steps(bundle)
+    scores, arguments = {}, (split, model.reads, evaluation.batch_size)
     for how in _SELECTIONS:
-        outcome = run_split(steps[how], split, model.reads, evaluation.batch_size)
+        outcome = run_split(steps[how], *arguments)
         measured = model.scores(outcome.outputs, split.labels)
         scores[f"{how}_{model.criterion}"] = measured[model.criterion]
-        step = make_selection_step(model, how)
-        shares = run_split(step, split, model.reads, evaluation.batch_size).outputs.mean(axis=0)
+        shares = run_split(steps[f"{how}_shares"], *arguments).outputs.mean(axis=0)
         scores.update({f"{how}_{key}": float(share) for key, share in zip(FRACTIONS, shares)})
     scored = "greedy" if evaluation.selection == "greedy" else "sample"
     return {**{key: scores[f"{scored}_{key}"] for key in FRACTIONS}, **scores}

@@ -18,11 +18,13 @@ from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 
+FEW = {"layers": 1, "highways": 1, "filters": [(2, 3)]}  # of the biLM, which is traced soon
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A corpus with a finished cache, and its biLM, which no test changes."""
-    corpus = elmo_corpus(tmp_path_factory.mktemp("made"))
+    corpus = elmo_corpus(tmp_path_factory.mktemp("made"), **FEW)
     bilm = load_bilm(*corpus.bilm)
     cache_layers(corpus, bilm)
     return corpus.directory, bilm
@@ -84,7 +86,7 @@ def test_each_distinct_sentence_is_there_once_in_the_order_of_appearance(tmp_pat
 def test_cut_phrases_have_the_layers_of_their_words_in_the_sentence(tmp_path):
     config = elmo_config()
     config.data.contexts = True
-    corpus = elmo_corpus(tmp_path, config)
+    corpus = elmo_corpus(tmp_path, config, **FEW)
     bilm = load_bilm(*corpus.bilm)
     own, cut = (cache_layers(corpus, bilm, phrases) for phrases in ("own", "cut"))
     train, vocabulary = corpus.split("train"), corpus.vocabulary
@@ -189,7 +191,7 @@ def test_seeds_and_word_vectors_share_a_cache_and_other_sentences_do_not(tmp_pat
         config.data.seed, config.data.vectors, config.data.embedding_dim = seed, vectors, 2
         (tmp_path / "vectors.txt").write_text("the 0.5 0.25\n")
         shutil.rmtree(tmp_path / "sst", ignore_errors=True)
-        corpus = elmo_corpus(tmp_path, config, {"train": size, "dev": 6, "test": 6})
+        corpus = elmo_corpus(tmp_path, config, {"train": size, "dev": 6, "test": 6}, **FEW)
         folders.append(cache_layers(corpus, load_bilm(*corpus.bilm)).folder)
     assert folders[0] == folders[1] != folders[2]
     assert folders[0].parent == tmp_path / "prepared"
@@ -213,7 +215,7 @@ def test_another_biLM_or_precision_has_another_cache(corpus, bilm, tmp_path):
     first = cache_layers(corpus, bilm).folder
     half = load_bilm(*corpus.bilm, dtype="mixed_bfloat16")
     (tmp_path / "other").mkdir()
-    other = elmo_corpus(tmp_path / "other", seed=9)
+    other = elmo_corpus(tmp_path / "other", seed=9, **FEW)
     folders = {first.name, cache_layers(corpus, half).folder.name}
     folders.add(cache_layers(other, load_bilm(*other.bilm)).folder.name)
     assert len(folders) == 3
@@ -242,7 +244,7 @@ def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, 
     sentences = find_sentences(corpus)
     told = capsys.readouterr().out
     assert f"{len(sentences.rows):,} distinct sentences, {sentences.starts[-1]:,} tokens" in told
-    assert re.search(r"3 x 6 numbers, take 0\.\d GB in .* \(0\.0 GB are free\)", told)
+    assert re.search(r"2 x 6 numbers, take 0\.\d GB in .* \(0\.0 GB are free\)", told)
 
 
 def test_a_damaged_cache_is_named_with_the_remedy(cached, bilm):

@@ -30,7 +30,8 @@ def _fixtures():
     }.items():
         absent = not (folder and (folder / "options.json").is_file())
         reason = f"needs {folder}" if folder else "needs DISAN_TF_ELMO_FIXTURE"
-        yield pytest.param(folder, id=name, marks=pytest.mark.skipif(absent, reason=reason))
+        skipped = pytest.mark.skipif(absent, reason=reason)
+        yield pytest.param(folder, id=name, marks=[skipped, pytest.mark.slow])
 
 
 @pytest.fixture(params=list(_fixtures()))
@@ -102,12 +103,17 @@ def test_a_biLM_that_is_saved_and_loaded_gives_the_same(tmp_path):
         assert configs[0] == configs[1]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    save_bilm(small_bilm(), folder / "options.json", folder / "weights.hdf5")
+    return folder
+
+
 @pytest.fixture
-def files(tmp_path):
+def files(whole, tmp_path):
     """A whole pair, options and weights."""
-    paths = tmp_path / "options.json", tmp_path / "weights.hdf5"
-    save_bilm(small_bilm(), *paths)
-    return paths
+    return [shutil.copy(whole / name, tmp_path / name) for name in ("options.json", "weights.hdf5")]
 
 
 def _refusal(files) -> str:

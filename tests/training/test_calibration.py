@@ -1,5 +1,8 @@
 """Temperature scaling of a trained model."""
 
+import shutil
+from unittest import mock
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -9,7 +12,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.metrics.classification import expected_calibration_error
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training import experiment
-from disan_tf.training.calibration import fit_temperature
+from disan_tf.training.calibration import calibrate, fit_temperature
 from disan_tf.training.evaluation import evaluate
 from tests.support.runs.training import corpus_of, load_config, tiny_config, with_few_operations
 
@@ -46,10 +49,15 @@ def test_the_calibration_error_is_the_gap_of_confidence_and_accuracy():
 def test_a_training_folds_the_temperature_into_the_saved_model_once(tmp_path, capsys):
     config = with_few_operations(tiny_config(steps=4, evaluate_every=4))
     corpus = corpus_of(config, tmp_path / "data")
-    experiment.train(config, lambda: corpus, tmp_path / "plain", pictures=False)
     config.task.calibrate = True
-    for _ in range(2):
+
+    def keep_plain(folder, corpus):
+        shutil.copytree(folder, tmp_path / "plain/best")
+        return calibrate(folder, corpus)
+
+    with mock.patch.object(experiment, "calibrate", keep_plain):
         experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
+    experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
     printed = capsys.readouterr().out
     plain, bundle = (load_bundle(tmp_path / name / "best") for name in ("plain", "run"))
     temperature = bundle.info["scores"]["temperature"]

@@ -86,26 +86,24 @@ def test_a_training_counts_in_epochs(tmp_path, capsys):
 
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):
-    config = with_few_operations(tiny_config(steps=2, evaluate_every=1))
+    config = with_few_operations(tiny_config(steps=2, evaluate_every=2))
     corpus = corpus_of(config, tmp_path / "corpus")
     experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
     before = (tmp_path / "run/run.json").read_bytes()
-    config.train.steps = 3
     other = corpus_of(config, tmp_path / "other", {"train": 61, "dev": 40, "test": 40})
     with pytest.raises(UserError, match=r"other contents of \S*train\.txt; restore") as refusal:
         experiment.train(config, lambda: other, tmp_path / "run")
     assert "dev.txt" not in str(refusal.value)
     assert (tmp_path / "run/run.json").read_bytes() == before
     moved = corpus_of(config, tmp_path / "moved")
-    assert experiment.train(config, lambda: moved, tmp_path / "run", False)["step"] == 3
+    assert experiment.train(config, lambda: moved, tmp_path / "run", False)["step"] == 2
 
 
-def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path, capsys):
+def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = with_few_operations(tiny_config(name="disan_snli", steps=2, examples=20))
-    experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
-    assert "20 training examples, 2 steps per epoch, " in capsys.readouterr().out
-    trainer = experiment.Trainer(config, corpus, tmp_path / "other")
+    trainer = experiment.Trainer(config, corpus, tmp_path / "run")
+    assert "20 training examples, 2 steps per epoch, " in experiment.introduce(trainer)
     seen = np.concatenate([batch["index"] for batch in trainer.batches(0)])
     np.testing.assert_array_equal(np.sort(seen), trainer.plan.rows)
 

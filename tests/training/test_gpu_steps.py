@@ -102,7 +102,7 @@ def small_config(name, variant, dtype="float32"):
     return config
 
 
-FAST = ("disan_sick:tiny",)
+FAST = ("disan_sst:tiny:mixed_bfloat16",)
 each_model = pytest.mark.parametrize(
     "model",
     [pytest.param(it, marks=[] if it in FAST else [pytest.mark.slow]) for it in MODELS],

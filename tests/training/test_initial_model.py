@@ -19,7 +19,8 @@ from tests.support.runs.training import (
 
 
 def _config(**train):
-    return with_few_operations(tiny_config(**{"steps": 20, "dropout": 0.25, **train}))
+    options = {"steps": 4, "evaluate_every": 2, "dropout": 0.25}
+    return with_few_operations(tiny_config(**{**options, **train}))
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     """A trained model, of a corpus with fewer words."""
-    folder, config = tmp_path_factory.mktemp("source"), _config(steps=4, evaluate_every=2)
+    folder, config = tmp_path_factory.mktemp("source"), _config()
     smaller = corpus_of(config, folder, {"train": 8, "dev": 20, "test": 20})
     experiment.train(config.lock(), lambda: smaller, folder / "run", pictures=False)
     return load_bundle(folder / "run" / "best")
@@ -124,10 +125,12 @@ def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, 
     for other in (None, InitialModel("later", lambda: source)):
         with pytest.raises(UserError, match="began with earlier; give --init_from=earlier"):
             check_start(other, tmp_path, config.embedding, config.encoder)
+    gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
+    experiment.train(config, lambda: corpus, tmp_path, pictures=False, initial=gone)
+    assert json.loads((tmp_path / "run.json").read_text())["init_from"] == recorded
 
 
-def test_a_training_without_a_model_refuses_one(corpus, initial, tmp_path):
-    config = _config(steps=2).lock()
-    experiment.train(config, lambda: corpus, tmp_path, pictures=False)
+def test_a_training_without_a_model_refuses_one(source, initial):
+    config = source.config
     with pytest.raises(UserError, match="began without --init_from; leave it out"):
-        check_start(initial, tmp_path, config.embedding, config.encoder)
+        check_start(initial, source.directory.parent, config.embedding, config.encoder)

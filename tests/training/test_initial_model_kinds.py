@@ -10,7 +10,6 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle, save_bundle
-from disan_tf.training import experiment
 from disan_tf.training.experiment import Trainer
 from disan_tf.training.initial_model import InitialModel
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
@@ -133,16 +132,3 @@ def test_words_are_found_by_name_in_a_model_of_another_order(corpus, tmp_path):
     )
     assert corpus.vocabulary == words[::-1] and trainer.started["words_found"] == len(words)
     np.testing.assert_array_equal(vectors, others[::-1])
-
-
-def test_a_resumed_training_keeps_the_record_of_its_model(corpus, tmp_path):
-    config = with_few_operations(tiny_config(steps=2, evaluate_every=2))
-    initial = _random_model(Trainer(config, corpus, tmp_path / "one"), tmp_path / "model")
-    experiment.train(config, lambda: corpus, tmp_path / "run", False, initial=initial)
-    before = json.loads((tmp_path / "run/run.json").read_text())["init_from"]
-    config.train.steps = 4
-    gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
-    assert (
-        experiment.train(config, lambda: corpus, tmp_path / "run", False, initial=gone)["step"] == 4
-    )
-    assert json.loads((tmp_path / "run/run.json").read_text())["init_from"] == before

@@ -36,17 +36,17 @@ def corpus(tmp_path_factory):
 
 def _config(**options):
     """Lines after the checkpoint are there."""
-    return with_few_operations(tiny_config(**{"log_every": 2, **options}))
+    return with_few_operations(tiny_config(**{"steps": 30, "log_every": 2, **options}))
 
 
 @pytest.fixture(scope="module")
 def unbroken(corpus, tmp_path_factory):
-    """A function of a precision: 50 steps, and what a kill before the 35th had left of them."""
+    """A function of a precision: 30 steps, and what a kill before the 25th had left of them."""
 
     @functools.lru_cache(None)
     def unbroken(dtype):
         train = partial(run_trainer, _config(dtype=dtype), corpus)
-        return run_and_copy(train, tmp_path_factory.mktemp(dtype), 34)
+        return run_and_copy(train, tmp_path_factory.mktemp(dtype), 24)
 
     return unbroken
 
@@ -78,7 +78,7 @@ def _records(trainer, split):
     return [record for record in records if record["split"] == split]
 
 
-def test_two_runs_of_fifty_steps_give_the_same_bits_whatever_is_watched(corpus, finished, tmp_path):
+def test_two_runs_give_the_same_bits_whatever_is_watched(corpus, finished, tmp_path):
     config = _config()
     config.evaluate.splits = ("test",)
     watching = run_trainer(config, corpus, tmp_path)
@@ -111,7 +111,7 @@ def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, unbroken, d
 
 def test_a_finished_run_does_nothing_more(corpus, copied):
     metrics = (copied / "metrics.jsonl").read_text()
-    assert Trainer(_config(), corpus, copied, [KillAt(50)]).run()["step"] == 50
+    assert Trainer(_config(), corpus, copied, [KillAt(30)]).run()["step"] == 30
     assert (copied / "metrics.jsonl").read_text() == metrics
 
 
@@ -167,11 +167,11 @@ def test_a_training_that_patience_ended_goes_on_with_more_of_it(corpus, tmp_path
 
 
 def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_checkpoint(corpus, tmp_path):
-    trainer = Trainer(_config(log_every=10), corpus, tmp_path, [Poison(25)])
-    with pytest.raises(UserError, match=r"not finite between steps 21 and 30; .* of step 20 "):
+    trainer = Trainer(_config(log_every=10), corpus, tmp_path, [Poison(15)])
+    with pytest.raises(UserError, match=r"not finite between steps 11 and 20; .* of step 10 "):
         trainer.run()
     again = Trainer(_config(log_every=10), corpus, tmp_path)
-    assert again.state.restore() == 20
+    assert again.state.restore() == 10
     assert all(np.all(np.isfinite(weight)) for weight in _weights(again))
 
 
@@ -220,8 +220,8 @@ class TerminateAt(tf.keras.callbacks.Callback):
 @pytest.mark.parametrize(
     "step, number",
     [
-        pytest.param(21, signal.SIGHUP, marks=needs_sighup),
-        pytest.param(30, signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param(11, signal.SIGHUP, marks=needs_sighup),
+        pytest.param(20, signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_a_signal_leaves_a_checkpoint_of_its_step(step, number, corpus, finished, tmp_path):
@@ -250,8 +250,8 @@ def test_a_moving_average_serves_evaluation_only(corpus, finished, tmp_path):
 def test_a_cut_last_line_of_the_metrics_is_dropped(corpus, copied):
     before = (copied / "metrics.jsonl").read_text()
     with open(copied / "metrics.jsonl", "a") as file:
-        file.write('{"step": 51, "lo')
-    run_trainer(_config(steps=52), corpus, copied)
+        file.write('{"step": 31, "lo')
+    run_trainer(_config(steps=32), corpus, copied)
     metrics = (copied / "metrics.jsonl").read_text()
     assert metrics.startswith(before)
-    assert [json.loads(line)["step"] for line in metrics[len(before) :].splitlines()] == [52, 52]
+    assert [json.loads(line)["step"] for line in metrics[len(before) :].splitlines()] == [32, 32]

@@ -11,7 +11,7 @@ from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_pair_corpus, make_score_corpus
 from tests.support.runs.training import tiny_config, with_few_operations
 
-STEPS = {"steps": 30, "window": 1, "evaluate_every": 8, "checkpoint_every": 8, "log_every": 2}
+STEPS = {"steps": 10, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_a_watched_split_is_scored_at_each_evaluation(corpus, unbroken):
     trainer, _ = unbroken
     curves = [_records(trainer, split) for split in ("dev", "test")]
     steps = [[record["step"] for record in curve] for curve in curves]
-    assert steps == [[8, 16, 24, 30]] * 2
+    assert steps == [[4, 8, 10]] * 2
     assert set(curves[0][0]) == set(curves[1][0]) >= {"pearson", "spearman", "mse", "loss"}
     best = load_bundle(trainer.workdir / "best")
     report = evaluate(best, corpus, "test")
@@ -71,7 +71,7 @@ def test_a_watched_split_is_scored_at_each_evaluation(corpus, unbroken):
 
 def test_callbacks_are_told_the_scores_of_dev_and_of_watched_splits(unbroken, told):
     scores = {"loss", "pearson", "spearman", "mse"}
-    assert [logs["step"] for logs in told] == [8, 16, 24, 30]
+    assert [logs["step"] for logs in told] == [4, 8, 10]
     assert set(told[0]) == {"step", *scores, "watched"}
     assert list(told[0]["watched"]) == ["test"] and set(told[0]["watched"]["test"]) == scores
 

@@ -11,7 +11,7 @@ from tests.support.corpora.official_layouts import write_corpora
 from tests.support.models.bilm import small_bilm
 from tests.support.runs.training import corpus_of, tiny_config
 
-STEPS = {"steps": 20, "evaluate_every": 5, "checkpoint_every": 4, "log_every": 2}
+STEPS = {"steps": 10, "evaluate_every": 5, "checkpoint_every": 4, "log_every": 2}
 
 
 def elmo_config(dtype: str = "float32", elmo=(), **train):

@@ -170,7 +170,10 @@ class Golden(NamedTuple):
 
     def objectives(self) -> dict:
         """`loss_sl` and, where there are samplers, `loss_rl`, by "sl" and "rl"."""
-        _, losses, selections = self.forward()
+        return self.objectives_of(*self.forward()[1:])
+
+    def objectives_of(self, losses, selections) -> dict:
+        """`objectives` of a pass that was made."""
         soft, hard = added_losses(self.model)
         objectives = {"sl": tf.reduce_mean(losses) + soft}
         if selections:

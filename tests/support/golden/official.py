@@ -82,6 +82,11 @@ def check_gradients(sources: dict, arrays: dict, loss, prefix="gloss_var") -> No
     with tf.GradientTape() as tape:
         tape.watch(sources)
         value = loss()
+    check_taped(tape, value, sources, arrays, prefix)
+
+
+def check_taped(tape, value, sources: dict, arrays: dict, prefix: str) -> None:
+    """Compares the gradients of a value that a tape has seen, see `check_gradients`."""
     gradients = tape.gradient(value, sources, unconnected_gradients=tf.UnconnectedGradients.ZERO)
     for name, gradient in gradients.items():
         gradient = tf.convert_to_tensor(gradient)

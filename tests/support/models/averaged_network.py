@@ -30,7 +30,7 @@ def averaged_network(scaled=False):
         optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer, initial_scale=4.0)
     optimizer._create_all_weights([table, matrix])  # as in build_optimizer
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(ids, factor=1.0):
         with tf.GradientTape() as tape:
             loss = factor * tf.reduce_sum(tf.square(tf.gather(table, ids) @ matrix))

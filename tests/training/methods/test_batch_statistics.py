@@ -9,16 +9,15 @@ import pytest
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from tests.support.corpora.pairs import make_feature_corpus
-from tests.support.runs.training import run_trainer, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, run_trainer, tiny_config, with_few_operations
 
-STEPS = {"steps": 8, "window": 1, "evaluate_every": 4, "checkpoint_every": 2, "log_every": 2}
+STEPS = {"steps": 4, "window": 1, "evaluate_every": 2, "checkpoint_every": 2, "log_every": 2}
 BATCHES = 3
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    return make_feature_corpus(tmp_path_factory.mktemp("pairs") / "corpus", 8)
+    return corpus_of(_config(), tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,7 @@ def trainer(corpus, tmp_path_factory):
 
 
 def _config(batches=BATCHES, moving_average=0.0):
-    config = with_few_operations(tiny_config(name="drcn_snli", **STEPS))
+    config = with_few_operations(tiny_config(name="dsa_sst", **STEPS))
     config.train.update({"batch_size": 8, "batch_norm_batches": batches})
     config.train.moving_average = moving_average
     return config

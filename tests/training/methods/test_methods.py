@@ -8,7 +8,7 @@ from disan_tf.models.factory import build_model
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.policy_gradient import PolicyGradient
-from tests.support.runs.training import method_of, tiny_config
+from tests.support.runs.training import method_of, tiny_config, with_few_operations
 
 IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
 LABELS = tf.constant([0, 2])
@@ -17,7 +17,7 @@ LABELS = tf.constant([0, 2])
 def _model(**evaluate):
     """A new model, the same each time, whose samplers choose about half of the tokens."""
     tf.keras.utils.set_random_seed(1)
-    config = tiny_config(name="resan_snli")
+    config = with_few_operations(tiny_config(name="resan_snli"))
     config.evaluate.update(evaluate)
     model = build_model(config, (10, 0), 3)
     model.embedding.set_vectors(np.random.default_rng(2).normal(size=[10, 16]))

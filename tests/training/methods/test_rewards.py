@@ -86,7 +86,7 @@ class Toy:
     def estimates(self, baseline):
         """The gradient of the policy loss, <float64>[BATCHES, weights], of DRAWS samples each."""
 
-        @tf.function
+        @tf.function(autograph=False)
         def estimate():
             with tf.GradientTape() as tape:
                 selections, rewards = self.draw(DRAWS)

@@ -290,19 +290,8 @@ def test_pictures_are_drawn_at_every_evaluation(start, tmp_path):
         np.testing.assert_array_equal(tf.io.decode_png(png), picture)
 
 
-def test_graph_is_written_once_and_is_that_of_the_evaluation_step(start, model, tmp_path):
-    running = start(model, make_evaluation_step(model))
-    for step in (2, 4):
-        _evaluate(running, step)
-    running.on_train_end()
-    graphs = [event.graph_def for event in _events(tmp_path / "dev") if event.graph_def]
-    assert len(graphs) == 1
-    names = {node.name for node in tf.compat.v1.GraphDef.FromString(graphs[0]).node}
-    assert "sentence" in names and any("source2token" in name for name in names)
-
-
-def test_attention_is_asked_for_at_evaluations_only_and_no_step_is_traced_again(
-    start, model, monkeypatch
+def test_an_evaluation_asks_for_attention_and_writes_the_graph_of_the_step_that_is_traced_once(
+    start, model, monkeypatch, tmp_path
 ):
     calls = []
     attend = model.attend
@@ -318,3 +307,7 @@ def test_attention_is_asked_for_at_evaluations_only_and_no_step_is_traced_again(
     running.on_train_end()
     assert len(calls) == 1  # Python runs at the trace alone
     assert evaluation_step.experimental_get_tracing_count() == 1
+    graphs = [event.graph_def for event in _events(tmp_path / "dev") if event.graph_def]
+    assert len(graphs) == 1
+    names = {node.name for node in tf.compat.v1.GraphDef.FromString(graphs[0]).node}
+    assert "sentence" in names and any("source2token" in name for name in names)

@@ -20,6 +20,7 @@ from disan_tf.cli.command_line import defined_flags
 from disan_tf.cli.modes import MODES
 from disan_tf.common.errors import UserError
 from disan_tf.common.locks import owned
+from tests.support.models.bundles import make_bundle
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.command import run_forked as run
 from tests.support.runs.training import ROOT
@@ -129,11 +130,13 @@ def test_figures_of_a_model_are_drawn(workdir, tmp_path):
     assert f"`python run.py --mode=figures --checkpoint={workdir}`" in caption
 
 
-def test_an_export_lies_in_the_work_directory(workdir):
-    outcome = run("--mode=export", f"--workdir={workdir}")
+def test_an_export_lies_in_the_work_directory(tmp_path):
+    model = make_bundle(tmp_path / "made", encoder={"name": "additive", "units": 4})
+    model.rename(tmp_path / "best")
+    outcome = run("--mode=export", f"--workdir={tmp_path}")
     assert outcome.returncode == 0, outcome.stderr
-    assert (workdir / "saved_model" / "1" / "saved_model.pb").is_file()
-    assert (workdir / "saved_model_ids" / "1" / "saved_model.pb").is_file()
+    assert (tmp_path / "saved_model" / "1" / "saved_model.pb").is_file()
+    assert (tmp_path / "saved_model_ids" / "1" / "saved_model.pb").is_file()
 
 
 def test_a_benchmark_that_does_not_fit_the_config_is_refused():

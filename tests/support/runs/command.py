@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.runs.training import ROOT
 
-_SERVER = multiprocessing.get_context("forkserver")
+SERVER = multiprocessing.get_context("forkserver")
 _PRELOADED = ["disan_tf.serving.export.saved_model", "disan_tf.training.series", __name__]
-_SERVER.set_forkserver_preload(_PRELOADED)
+SERVER.set_forkserver_preload(_PRELOADED)
 _STREAMS = ("stdin", "stdout", "stderr")
 _TIMEOUT = 300  # seconds
 
@@ -40,7 +40,7 @@ def run_forked(*arguments, text: str = "", program: str = "run.py") -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in _STREAMS]
         paths[0].write_text(text, encoding="utf-8")
-        process = _SERVER.Process(target=_run, args=([program, *map(str, arguments)], paths))
+        process = SERVER.Process(target=_run, args=([program, *map(str, arguments)], paths))
         process.start()
         process.join(_TIMEOUT)
         process.kill()  # if it has not ended

@@ -24,6 +24,7 @@ from tests.measurements.failures.snapshots import differences, snapshot
 from tests.measurements.failures.targets import Damaged, Target, raw_targets, result_targets
 from tests.measurements.failures.world import Case, World
 from tests.support.models.bundles import make_bundle
+from tests.support.runs.command import SERVER
 
 CASES = 60
 LINES = "the film is good .\n\nokra\n"
@@ -170,7 +171,8 @@ def test_what_is_neither_right_nor_refused_is_told(tmp_path, error, verdict):
     assert not judge(kind._replace(limit=0), Case(None, 0, random.Random(1))).startswith("ref")
 
 
-def test_a_process_that_ends_is_begun_anew(tmp_path):
+def test_a_process_that_ends_is_begun_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_failures.multiprocessing, "get_context", lambda name: SERVER)
     options = argparse.Namespace(seed=1, leaks=1, commands=[])
     worker = run_failures.Worker(options, tmp_path / "process", tmp_path)
     (tmp_path / "data").mkdir()

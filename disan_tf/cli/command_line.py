@@ -1,5 +1,7 @@
 """The command line: parses flags and config, runs the mode. Only this module reads `FLAGS`."""
 
+import atexit
+import gc
 import inspect
 import os
 import sys
@@ -77,6 +79,7 @@ def run() -> None:
     its traceback; `--debug` shows it instead.
     """
     _open_standard_streams()
+    atexit.register(gc.freeze)  # or Python would look for garbage among TensorFlow's objects
     if "--debug" in sys.argv:
         os.environ[quiet.LEVEL] = "0"
     signals.handle(installation.program())
@@ -129,7 +132,11 @@ def main(_) -> None:
 
         allow_modules(FLAGS.allow_module)
     parameters = inspect.signature(mode).parameters.values()
-    mode(**{parameter.name: _value(parameter) for parameter in parameters})
+    values = {parameter.name: _value(parameter) for parameter in parameters}
+    for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
+        if values.get(name) == "-" and getattr(stream, "name", "") == os.devnull:
+            raise UserError(f"the standard stream is closed; name a file with --{name}.")
+    mode(**values)
     sys.stdout.flush()
     signals.ignore_closed_terminal()  # all is written
 

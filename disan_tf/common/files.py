@@ -181,12 +181,6 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
-def check_open(stream, flag: str) -> None:
-    """Raises UserError for a standard stream that was closed before the program began."""
-    if getattr(stream, "name", None) == os.devnull:
-        raise UserError(f"the standard stream is closed; name a file with {flag}.")
-
-
 def write_json(path: PathLike, value) -> None:
     """Writes `value` as indented JSON, atomically."""
     write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")

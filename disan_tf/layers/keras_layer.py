@@ -12,8 +12,12 @@ from disan_tf.ops.masked_softmax import boolean_mask, check_mask
 
 
 class _Keras2Layer(tf.keras.layers.Layer):
-    """A layer of Keras 2 that checks the kind of its inputs and masks."""
+    """A layer of Keras 2 that checks the kind of its inputs and masks.
 
+    AutoGraph does not convert its call, which has no control flow on tensors.
+    """
+
+    @tf.autograph.experimental.do_not_convert
     def __call__(self, *args, **kwargs):
         """Calls the layer, with masks of booleans or numbers."""
         _check_kinds(self, args)

@@ -194,7 +194,6 @@ class TextLines:
 def open_texts(path):
     """Returns a context manager: the opened file, or standard input for "-"; or UserError."""
     if path == "-":
-        files.check_open(sys.stdin, "--input")
         return contextlib.nullcontext(sys.stdin.buffer)
     return files.open_bytes(path)
 

@@ -20,6 +20,7 @@ from disan_tf.cli.command_line import defined_flags
 from disan_tf.cli.modes import MODES
 from disan_tf.common.errors import UserError
 from disan_tf.common.locks import owned
+from tests.support.models.bundles import make_bundle
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.command import run_forked as run
 from tests.support.runs.training import ROOT
@@ -120,19 +121,22 @@ def test_attention_tensors_are_written(workdir, tmp_path):
 
 
 def test_figures_of_a_model_are_drawn(workdir, tmp_path):
-    outcome = run("--mode=figures", f"--checkpoint={workdir}", f"--output={tmp_path / 'figures'}")
+    flags = ("--mode=figures", f"--checkpoint={workdir}", f"--output={tmp_path / 'figures'}")
+    outcome = run(*flags, "--figures=disan_figure_6")
     assert outcome.returncode == 0, outcome.stderr
     drawn = {path.stem for path in (tmp_path / "figures" / "disan_sst").glob("*.svg")}
-    assert drawn == {"disan_figure_6", "disan_figure_7", "disan_figure_8"}
+    assert drawn == {"disan_figure_6"}
     caption = (tmp_path / "figures" / "disan_sst" / "disan_figure_6.md").read_text()
     assert f"`python run.py --mode=figures --checkpoint={workdir}`" in caption
 
 
-def test_an_export_lies_in_the_work_directory(workdir):
-    outcome = run("--mode=export", f"--workdir={workdir}")
+def test_an_export_lies_in_the_work_directory(tmp_path):
+    model = make_bundle(tmp_path / "made", encoder={"name": "additive", "units": 4})
+    model.rename(tmp_path / "best")
+    outcome = run("--mode=export", f"--workdir={tmp_path}")
     assert outcome.returncode == 0, outcome.stderr
-    assert (workdir / "saved_model" / "1" / "saved_model.pb").is_file()
-    assert (workdir / "saved_model_ids" / "1" / "saved_model.pb").is_file()
+    assert (tmp_path / "saved_model" / "1" / "saved_model.pb").is_file()
+    assert (tmp_path / "saved_model_ids" / "1" / "saved_model.pb").is_file()
 
 
 def test_a_benchmark_that_does_not_fit_the_config_is_refused():

@@ -1,9 +1,6 @@
 """disan_tf/common/forks.py: a fork of a process that computes is refused, and does not hang."""
 
-import subprocess
-import sys
-
-from tests.support.runs.training import ROOT
+from tests.support.runs.command import run_forked
 
 # Calls every entry point in a fork, which SIGALRM ends if it waits.
 FORKS = """
@@ -28,7 +25,7 @@ texts = ["a fine film .", "a dull film ."]
 assert forked({"before": lambda: disan_tf.load("demo").predict(texts)}) == 0
 model = disan_tf.load("demo")
 classifier = disan_tf.TextClassifier.from_preset("demo")
-model.predict(texts), classifier.predict(texts, verbose=0)
+model.predict(texts)
 x = tf.ones([2, 3, 4])
 attend = lambda: directional_attention(x, x, x, tf.ones([2, 3], tf.bool), direction="forward")
 attend()
@@ -52,15 +49,9 @@ assert forked({
 """
 
 
-def test_a_fork_works_before_a_model_is_loaded_and_is_refused_afterwards():
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORKS],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=250,
-    )
+def test_a_fork_works_before_a_model_is_loaded_and_is_refused_afterwards(tmp_path):
+    (tmp_path / "forks.py").write_text(FORKS)
+    done = run_forked(program=str(tmp_path / "forks.py"))
     assert done.returncode == 0, done.stderr
     first, *others = done.stdout.splitlines()
     assert first == "before works" and len(others) == 15

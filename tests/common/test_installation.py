@@ -12,7 +12,14 @@ from disan_tf.common import installation
 from disan_tf.serving.release.released import read_manifest
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = "from disan_tf.cli.command_line import run; run()"
+SCRIPT = """import runpy
+try:
+    runpy.run_module("disan_tf", run_name="__main__")
+finally:
+    print("rows:")
+    from disan_tf.cli import modes
+    modes.reproduce()
+"""
 
 
 def test_a_config_is_found_by_name_or_in_a_folder_that_there_is_not(tmp_path, monkeypatch):
@@ -109,26 +116,17 @@ def test_a_wheel_with_libraries_has_a_platform_and_every_python(tmp_path):
     assert "-py3-none-linux_" in wheel.name
 
 
-def test_it_answers_from_an_empty_folder(installed, tmp_path):
-    arguments = ("--mode=predict", "--checkpoint=demo")
-    answered = _call(installed, tmp_path, arguments, input="the plot is superb .\n")
-    assert json.loads(answered.stdout)["label"] == "positive"
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_package_lists_the_rows_of_the_papers(installed, tmp_path):
-    listed = _call(installed, tmp_path, ["--mode=reproduce"])
-    assert listed.returncode == 0 and "\ndisan/sick " in listed.stdout
-    assert list(tmp_path.iterdir()) == []
-
-
-def _call(installed, folder, arguments, **given):
+def test_it_answers_and_lists_the_rows_of_the_papers_from_an_empty_folder(installed, tmp_path):
     path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments],
-        cwd=folder,
+    outcome = subprocess.run(
+        [sys.executable, "-c", SCRIPT, "--mode=predict", "--checkpoint=demo"],
+        cwd=tmp_path,
+        input="the plot is superb .\n",
         text=True,
         capture_output=True,
         env={**os.environ, "PYTHONPATH": path},
-        **given,
     )
+    answer, rows = outcome.stdout.split("rows:\n")
+    assert json.loads(answer)["label"] == "positive" and "\ndisan/sick " in rows
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert not list(tmp_path.iterdir())

@@ -46,14 +46,6 @@ def test_all_is_shown_where_the_import_fails(tmp_path):
     assert "oneDNN" in shown and shown.rstrip().endswith("ImportError: no such library")
 
 
-def test_a_command_writes_its_answer_alone(tmp_path):
-    command = [sys.executable, "-m", "disan_tf", "--mode=predict", "--checkpoint=demo"]
-    outcome = subprocess.run(
-        command, cwd=ROOT, input="a fine film .\n", capture_output=True, text=True, check=True
-    )
-    assert outcome.stderr == "" and outcome.stdout.count("\n") == 1
-
-
 def test_a_python_without_packages_is_named_with_the_remedy(tmp_path):
     script = "import sys; sys.modules['absl'] = None; import runpy; runpy.run_path('run.py')"
     outcome = subprocess.run(

@@ -40,14 +40,6 @@ def test_tokens_of_invalid_utf8_are_valid_and_have_ids(name):
     np.testing.assert_array_equal(module([b"the \xff film"]), [[2, 9, 3]])
 
 
-def test_one_trace_serves_any_batch_size(text_to_ids):
-    graph = tf.function(text_to_ids, [tf.TensorSpec([None], tf.string)])
-    for lines in (["the film"], ["", "é", "the"], []):
-        lines = tf.constant(lines, tf.string)
-        np.testing.assert_array_equal(graph(lines), text_to_ids(lines))
-    assert graph.experimental_get_tracing_count() == 1
-
-
 def test_an_empty_vocabulary_is_refused():
     with pytest.raises(UserError, match="no word"):
         TextToIds([], "treebank", lowercase=True)

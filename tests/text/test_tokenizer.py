@@ -125,15 +125,6 @@ def test_any_bytes_pass_and_keep_their_offsets(raws):
         assert tokens == [raw[start:end] for start, end in zip(starts, ends)]
 
 
-def test_one_trace_serves_any_batch_size():
-    graph = tf.function(
-        tokenizer.make_tokenizer("treebank").tokenize, [tf.TensorSpec([None], tf.string)]
-    )
-    assert graph(tf.constant(["a b.", "c"])).to_list() == [[b"a", b"b", b"."], [b"c"]]
-    assert graph(tf.constant([], tf.string)).to_list() == []
-    assert graph.experimental_get_tracing_count() == 1
-
-
 @pytest.mark.parametrize(
     "text, tokens",
     [

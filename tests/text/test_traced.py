@@ -18,17 +18,15 @@ def plain(request):
     return TextToPairFeatures(WORDS, "treebank", lowercase=True, forms=forms, word_length=3)
 
 
-@pytest.mark.parametrize("fields", [1, 2])
-def test_it_equals_the_plain_look_up_with_one_trace(fields, plain):
+def test_it_equals_the_plain_look_up_with_one_trace(plain):
     traced = TracedTextToIds(plain)
     for batch in BATCHES:
-        strings = tf.constant(batch, tf.string)
-        tokens = traced.tokens(batch)
-        assert tokens == [
-            [token.decode() for token in text] for text in plain.tokens(strings).to_list()
-        ]
-        expected = plain.inputs(*[plain.tokens(strings)] * fields)
-        for ours, theirs in zip(traced.inputs(*[tokens] * fields), expected):
-            np.testing.assert_array_equal(ours, theirs)
-    assert traced.split.experimental_get_tracing_count() == 1
-    assert traced.look_up[fields].experimental_get_tracing_count() == 1
+        tokens, ragged = traced.tokens(batch), plain.tokens(tf.constant(batch, tf.string))
+        assert tokens == [[token.decode() for token in text] for text in ragged.to_list()]
+        pair = (tokens, tokens[::-1]), (ragged, ragged[::-1])
+        for fields in (1, 2):
+            ours, theirs = (it[:fields] for it in pair)
+            for actual, expected in zip(traced.inputs(*ours), plain.inputs(*theirs)):
+                np.testing.assert_array_equal(actual, expected)
+    for function in (traced.split, *traced.look_up.values()):
+        assert function.experimental_get_tracing_count() == 1

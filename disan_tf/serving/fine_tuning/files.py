@@ -95,7 +95,7 @@ def write_saved_model(
     served = tf.Module()
     for name, part in parts.items():
         setattr(served, name, part)
-    served.serve = tf.function(serve_portably, input_signature=specs)
+    served.serve = tf.function(serve_portably, input_signature=specs, autograph=False)
     path = Path(path)
     with scratch_folder(path) as scratch:
         tf.saved_model.save(served, str(scratch / "new"), {"serving_default": served.serve})

@@ -276,6 +276,10 @@ class TextClassifier(tf.keras.Model):
         return dict(zip(fields, self._text_to_ids.inputs(*tokens)))
 
     def call(self, texts, training=None):
+        return self._outputs(texts, training)
+
+    @tf.autograph.experimental.do_not_convert  # which takes as long as tracing
+    def _outputs(self, texts, training):
         logits = self.sentence_model(*self.preprocess(texts).values(), training=training)
         return self.activation(logits)
 

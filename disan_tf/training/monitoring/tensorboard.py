@@ -76,7 +76,9 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
             split: EventWriter(self._directory / split)
             for split in ("train", "dev", *self._config.evaluate.splits)
         }
-        self._histograms = tf.function(lambda: attention_histograms(self.model, *self._probe))
+        self._histograms = tf.function(
+            lambda: attention_histograms(self.model, *self._probe), autograph=False
+        )
         self._graph_written = False
         self._logs, self._steps = logs["measured"], 0
         self._started = time.monotonic()

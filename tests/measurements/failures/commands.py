@@ -8,6 +8,7 @@ JSON each, in which `Outcome` stands.
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -208,6 +209,7 @@ def _become(request: Request, library: str, paths: list) -> None:
     counter.count.restype = ctypes.c_long
     counted = open(paths[3], "w")  # noqa: SIM115 (it must outlive this function)
     atexit.register(lambda: (counted.write(str(counter.count())), counted.flush()))
+    atexit.register(gc.freeze)  # TensorFlow's objects, among which Python would look for garbage
     if not request.rights:
         _give_up_rights()
     number = signal.SIGSTOP if request.edits else signal.SIGKILL

@@ -1,5 +1,6 @@
 """The files that are damaged, and what reads them: a right result, or one sentence."""
 
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -144,8 +145,13 @@ def _vectors(folder: Path, path: str) -> None:
     assert all(it.shape == (2,) and np.isfinite(it).all() for it in vectors.values())
 
 
+@functools.cache
+def _look_up() -> TracedTextToIds:
+    return TracedTextToIds(TextToIds(["soup", "hot", "tea"], "treebank", True, False, False))
+
+
 def _inputs(folder: Path, path: str) -> None:
-    look = TracedTextToIds(TextToIds(["soup", "hot", "tea"], "treebank", True, False, False))
+    look = _look_up()
     columns = usual_columns(("premise", "hypothesis") if "pairs" in path else ("sentence",))
     for records in read_chunks(folder / path, None, columns):
         sentences = tokenise(records, look, columns)

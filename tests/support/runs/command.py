@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.runs.training import ROOT
 
-_SERVER = multiprocessing.get_context("forkserver")
+SERVER = multiprocessing.get_context("forkserver")
 _PRELOADED = ["disan_tf.serving.export.saved_model", "disan_tf.training.series", __name__]
-_SERVER.set_forkserver_preload(_PRELOADED)
+SERVER.set_forkserver_preload(_PRELOADED)
 _STREAMS = ("stdin", "stdout", "stderr")
 _TIMEOUT = 300  # seconds
 
@@ -32,15 +32,15 @@ class Outcome(NamedTuple):
     stderr: str
 
 
-def run_forked(*arguments, text: str = "") -> Outcome:
-    """`python run.py <arguments>`, with `text` as its standard input.
+def run_forked(*arguments, text: str = "", program: str = "run.py") -> Outcome:
+    """`python <program> <arguments>`, with `text` as its standard input.
 
     Imports may have been done before: what they print, or that they fail, is not seen here.
     """
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in _STREAMS]
         paths[0].write_text(text, encoding="utf-8")
-        process = _SERVER.Process(target=_run, args=([*map(str, arguments)], paths))
+        process = SERVER.Process(target=_run, args=([program, *map(str, arguments)], paths))
         process.start()
         process.join(_TIMEOUT)
         process.kill()  # if it has not ended
@@ -50,10 +50,10 @@ def run_forked(*arguments, text: str = "") -> Outcome:
 
 
 def _run(arguments, paths):
-    """In the fork, whose exit status is that of `run.py`."""
+    """In the fork, whose exit status is that of the program."""
     for number, path in enumerate(paths):
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
     sys.stdin = os.fdopen(0, closefd=False)  # multiprocessing has closed the old one
     os.chdir(ROOT)
-    sys.argv, sys.path[0] = ["run.py", *arguments], str(ROOT)
-    runpy.run_path("run.py", run_name="__main__")
+    sys.argv, sys.path[0] = arguments, str(ROOT)
+    runpy.run_path(arguments[0], run_name="__main__")

@@ -144,7 +144,7 @@ def graphs_of_text(
 
     The tokens are those of `text_to_ids`. Attention tensors have a limit, see `attend_limit`.
     """
-    tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
+    tokens = text_to_ids.tokens
     signatures = {
         name: make_function(
             _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import tensorflow as tf
 
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.serving.release.model_card import licence_row
@@ -79,6 +80,14 @@ ASKED = {
         ],
     ),
 }
+
+
+@pytest.fixture(autouse=True)
+def eagerly():
+    """Nine models are not traced: tests of smaller ones compile the same functions."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 def test_every_released_model_is_asked():

@@ -3,11 +3,12 @@
 import json
 
 import pytest
-import tensorflow as tf
 
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.serving.release.model_card import licence_row
 from disan_tf.serving.release.released import read_manifest
+
+pytestmark = pytest.mark.usefixtures("eagerly")  # nine models are not traced
 
 FILM_LINES = [
     ("A warm , funny and moving film .", "very positive"),
@@ -80,14 +81,6 @@ ASKED = {
         ],
     ),
 }
-
-
-@pytest.fixture(autouse=True)
-def eagerly():
-    """Nine models are not traced: tests of smaller ones compile the same functions."""
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
 
 
 def test_every_released_model_is_asked():

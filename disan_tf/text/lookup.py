@@ -1,6 +1,8 @@
 """Text to word ids and other inputs of models, in graph ops that exports share."""
 
+import functools
 from collections.abc import Sequence
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -35,6 +37,24 @@ def _check_vocabulary(words: Sequence[str]) -> None:
             )
 
 
+@functools.cache
+def _graph_of(tokenizer: str, split: bool, keep_empty: bool) -> Callable:
+    """Makes the `tf.function` of `TextToIds.tokens`: <string>[batch] -> tokens, row splits.
+
+    A process traces it once, in a second, for all vocabularies, functions and exports.
+    """
+    splitter = make_tokenizer(tokenizer)
+
+    def tokenize(strings):
+        tokens = splitter.tokenize(strings)
+        if split:
+            tokens = split_words(tokens, keep_empty)
+        valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8", errors="replace")
+        return valid, tokens.row_splits
+
+    return tf.function(tokenize, input_signature=_FLAT[:1], autograph=False)
+
+
 class TextToIds(tf.Module):
     """Word ids of raw text: 0 is padding, 1 the unknown word, `words[k]` has id k + 2.
 
@@ -58,10 +78,9 @@ class TextToIds(tf.Module):
     ):
         super().__init__()
         _check_vocabulary(words)
-        self._tokenizer = make_tokenizer(tokenizer)
+        self._tokenizer = (tokenizer, split, keep_empty)
+        _graph_of(*self._tokenizer)  # before threads ask for it
         self._lowercase = lowercase
-        self._split = split
-        self._keep_empty = keep_empty
         keys = tf.constant(list(words), tf.string)
         ids = tf.range(FIRST_WORD_ID, FIRST_WORD_ID + len(words), dtype=tf.int32)
         self._table = tf.lookup.StaticHashTable(
@@ -70,11 +89,10 @@ class TextToIds(tf.Module):
 
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`: escaped, case kept, UTF-8."""
-        tokens = self._tokenizer.tokenize(strings)
-        if self._split:
-            tokens = split_words(tokens, self._keep_empty)
-        valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8", errors="replace")
-        return tokens.with_flat_values(valid)
+        with tf.init_scope():  # the graph captures nothing of one that calls it
+            graph = _graph_of(*self._tokenizer).get_concrete_function()
+        flat, splits = graph(tf.convert_to_tensor(strings, tf.string))
+        return tf.RaggedTensor.from_row_splits(flat, splits, validate=False)
 
     def from_tokens(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Looks up `<string>[batch, tokens]` -> `<int32>[batch, length]`, see `__call__`."""
@@ -155,23 +173,17 @@ class TextToPairFeatures(TextToIds):
 class TracedTextToIds:
     """A `TextToIds` for lists of Python, traced once for all batch sizes and lengths.
 
-    The tokenizer has some sixty operations; called eagerly they take twenty times as long. Values
-    and row splits go in and out as plain tensors: TensorFlow 2.15 keeps 1.3 kB for each ragged
+    Values and row splits go in as plain tensors: TensorFlow 2.15 keeps 1.3 kB for each ragged
     tensor that is made of row lengths outside a graph.
     """
 
     def __init__(self, text_to_ids: TextToIds):
-        def split(texts):
-            tokens = text_to_ids.tokens(texts)
-            return tokens.flat_values, tokens.row_splits
-
         def look_up(*flat):
             ragged = tf.RaggedTensor.from_row_splits
             pairs = zip(flat[::2], flat[1::2])
             return text_to_ids.inputs(*(ragged(*pair, validate=False) for pair in pairs))
 
-        texts = tf.TensorSpec([None], tf.string)
-        self.split = tf.function(split, input_signature=[texts], autograph=False)
+        self._text_to_ids = text_to_ids
         self.look_up = {
             fields: tf.function(look_up, input_signature=_FLAT * fields, autograph=False)
             for fields in (1, 2)
@@ -179,8 +191,9 @@ class TracedTextToIds:
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """Returns the tokens of each text."""
-        flat, splits = (result.numpy() for result in self.split(tf.constant(texts, tf.string)))
-        words = [token.decode() for token in flat.tolist()]
+        ragged = self._text_to_ids.tokens(texts)
+        words = [token.decode() for token in ragged.flat_values.numpy().tolist()]
+        splits = ragged.row_splits.numpy()
         return [words[start:end] for start, end in zip(splits, splits[1:])]
 
     def inputs(self, *sentences: Sequence[Sequence[str]]) -> Sequence[tf.Tensor]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from disan_tf import layers
 from disan_tf.encoders import ENCODERS
@@ -57,10 +58,9 @@ WAYS = [
 def test_a_saved_model_predicts_the_same_in_a_process_without_the_package(save, model, tmp_path):
     expected, path = model.predict(IDS, verbose=0), tmp_path / "saved"
     save(model, str(path))
-    names = [
-        *tf.saved_model.load(str(path)).signatures["serving_default"].structured_input_signature[1]
-    ]
-    (answers,) = ask(Question(path, {"batch": {names[0]: IDS}}, tmp_path, ("disan_tf",)))
+    (meta,) = SavedModel.FromString((path / "saved_model.pb").read_bytes()).meta_graphs
+    (name,) = meta.signature_def["serving_default"].inputs
+    (answers,) = ask(Question(path, {"batch": {name: IDS}}, tmp_path, ("disan_tf",)))
     (logits,) = answers["batch", "serving_default"].values()
     np.testing.assert_allclose(logits, expected, atol=1e-5)
 

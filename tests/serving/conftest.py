@@ -58,6 +58,14 @@ def compile_once():
         yield
 
 
+@pytest.fixture
+def eagerly():
+    """Runs `tf.function`s without tracing them, of models that answer once."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
+
+
 @pytest.fixture(scope="session")
 def loaded():
     """`disan_tf.load` of a released model, which is loaded once."""

@@ -8,6 +8,8 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.serving.release.model_card import licence_row
 from disan_tf.serving.release.released import read_manifest
 
+pytestmark = pytest.mark.usefixtures("eagerly")  # nine models are not traced
+
 FILM_LINES = [
     ("A warm , funny and moving film .", "very positive"),
     ("One of the best comedies of the decade , brilliant from start to end .", "very positive"),

@@ -3,10 +3,8 @@
 import asyncio
 import contextlib
 import json
-import signal
+import multiprocessing
 import socket
-import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -17,7 +15,7 @@ import numpy as np
 import pytest
 
 from disan_tf.serving.inference.model import LoadedModel
-from tests.support.runs.training import ROOT
+from tests.support.runs.command import run_forked
 
 uvicorn = pytest.importorskip("uvicorn")
 pytest.importorskip("fastapi")
@@ -159,29 +157,22 @@ def test_too_many_waiting_requests_are_refused(monkeypatch):
     assert found == [[1], [2]] and last.status_code == 503
 
 
-def test_sigterm_ends_the_command_after_the_running_requests(tmp_path):
+def test_sigterm_ends_the_command_after_the_running_requests():
     port = free_port()
-    command = [sys.executable, ROOT / "run.py", "--mode=serve", "--checkpoint=demo"]
-    process = subprocess.Popen(
-        [*command, f"--port={port}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert f"http://127.0.0.1:{port}/docs" in process.stdout.readline()
-        address = f"http://127.0.0.1:{port}"
-        while True:
+    address = f"http://127.0.0.1:{port}"
+    with ThreadPoolExecutor(5) as pool:
+        arguments = ["--mode=serve", "--checkpoint=demo", f"--port={port}"]
+        command = pool.submit(run_forked, *arguments)
+        while not command.done():
             with contextlib.suppress(urllib.error.URLError):
                 assert call(address, "/health")[0] == 200
                 break
             time.sleep(0.1)
-        with ThreadPoolExecutor(4) as pool:
-            answers = [
-                pool.submit(call, address, "/predict", {"texts": ["a dull film"] * 256})
-                for _ in range(4)
-            ]
-            time.sleep(0.2)
-            process.send_signal(signal.SIGTERM)
-            assert [answer.result()[0] for answer in answers] == [200] * 4
-        _, errors = process.communicate(timeout=60)
-        assert (process.returncode, errors) == (0, "")
-    finally:
-        process.kill()
+        body = {"texts": ["a dull film"] * 256}
+        answers = [pool.submit(call, address, "/predict", body) for _ in range(4)]
+        time.sleep(0.2)
+        for process in multiprocessing.active_children():
+            process.terminate()
+        assert [answer.result()[0] for answer in answers] == [200] * 4
+        outcome = command.result()
+    assert (outcome.returncode, outcome.stderr) == (0, "") and f"{address}/docs" in outcome.stdout

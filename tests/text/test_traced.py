@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.text import TextToIds, TextToPairFeatures, TracedTextToIds, WordForms
+from disan_tf.text.tokenizer import make_tokenizer
 
 WORDS = ["a", "dog", "plays", "."]
 BATCHES = [["A dog plays."], [], ["", "Zyx \xa0 (dogs)", "a dog isn't a dog ."], ["plays"] * 5]
@@ -21,12 +22,17 @@ def plain(request):
 def test_it_equals_the_plain_look_up_with_one_trace(plain):
     traced = TracedTextToIds(plain)
     for batch in BATCHES:
-        tokens, ragged = traced.tokens(batch), plain.tokens(tf.constant(batch, tf.string))
-        assert tokens == [[token.decode() for token in text] for text in ragged.to_list()]
+        strings = tf.constant(batch, tf.string)
+        tokens, ragged = traced.tokens(batch), plain.tokens(strings)
+        expected = make_tokenizer("treebank").tokenize(strings).to_list()
+        assert tokens == [[token.decode() for token in text] for text in expected]
         pair = (tokens, tokens[::-1]), (ragged, ragged[::-1])
         for fields in (1, 2):
             ours, theirs = (it[:fields] for it in pair)
             for actual, expected in zip(traced.inputs(*ours), plain.inputs(*theirs)):
                 np.testing.assert_array_equal(actual, expected)
-    for function in (traced.split, *traced.look_up.values()):
+    for function in traced.look_up.values():
         assert function.experimental_get_tracing_count() == 1
+    text = tf.TensorSpec([None], tf.string)
+    graph = tf.function(plain.tokens, autograph=False).get_concrete_function(text).graph
+    assert len(graph.get_operations()) < 10  # it calls the graph that all look-ups share

@@ -59,26 +59,27 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
     """Returns the methods by signature of a model whose attention has form "saved"."""
     model, specs = bundle.model, bundle.model.signatures()
 
+    def encode(*inputs):
+        return tf.cast(model.encode(*inputs, training=False), tf.float32)
+
+    encode = _traced_once(encode, specs.get("encode"))
+
     def predict(*inputs):
-        logits = tf.cast(model(*inputs, training=False), tf.float32)
-        return tf.concat([logits, tf.cast(model.lacks_words(*inputs)[:, None], tf.float32)], axis=1)
+        if model.fields == SENTENCE:  # its vectors come from the graph of the other signature
+            outputs = model.head(encode(*inputs), training=False)
+        else:
+            outputs = model(*inputs, training=False)
+        logits, lacking = (tf.cast(it, tf.float32) for it in (outputs, model.lacks_words(*inputs)))
+        return tf.concat([logits, lacking[:, None]], axis=1)
 
     def describe(outputs):
         return {**_describe(outputs[:, :-1], bundle), NO_KNOWN_WORD: outputs[:, -1] > 0.5}
 
-    def encode(*inputs):
-        return tf.cast(model.encode(*inputs, training=False), tf.float32)
-
     predict, size = _traced_once(predict, specs["call"]), len(bundle.classes) + 1
     methods = {"serving_default": Method(predict, size, describe, model.fields, specs["call"])}
     if "encode" in specs:
-        methods["encode"] = Method(
-            _traced_once(encode, specs["encode"]),
-            vector_size(bundle),
-            lambda vectors: {"vectors": vectors},
-            SENTENCE,
-            specs["encode"],
-        )
+        size, described = vector_size(bundle), lambda vectors: {"vectors": vectors}
+        methods["encode"] = Method(encode, size, described, SENTENCE, specs["encode"])
     return methods
 
 
@@ -144,7 +145,7 @@ def graphs_of_text(
 
     The tokens are those of `text_to_ids`. Attention tensors have a limit, see `attend_limit`.
     """
-    tokens = _traced_once(text_to_ids.tokens, [tf.TensorSpec([None], tf.string)])
+    tokens = text_to_ids.tokens
     signatures = {
         name: make_function(
             _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)

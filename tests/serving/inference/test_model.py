@@ -15,7 +15,8 @@ TEXTS = ["a good film .", "boring"]
 
 
 @pytest.mark.parametrize(
-    "name, texts", [("bundle", TEXTS), ("sick_bundle", [("a good film", "boring"), ("a", "new")])]
+    "name, texts",
+    [("quick_bundle", TEXTS), ("sick_bundle", [("a good film", "boring"), ("a", "new")])],
 )
 def test_the_keras_model_has_the_logits_of_the_predictions(name, texts, request):
     model = LoadedModel(request.getfixturevalue(name))
@@ -23,8 +24,8 @@ def test_the_keras_model_has_the_logits_of_the_predictions(name, texts, request)
     np.testing.assert_allclose(tf.nn.softmax(logits), model.predict_proba(texts), atol=1e-5)
 
 
-def test_the_parts_are_those_of_the_keras_model(bundle):
-    model = LoadedModel(bundle)
+def test_the_parts_are_those_of_the_keras_model(quick_bundle):
+    model = LoadedModel(quick_bundle)
     ids = model.preprocess(TEXTS)["sentence"]
     vectors = model.encoder(model.embedding(ids), mask=ids != 0)
     np.testing.assert_allclose(vectors, model.encode(TEXTS), atol=1e-5)
@@ -37,9 +38,12 @@ def test_a_model_says_what_it_is(loaded):
     assert re.search(r" [\d,]+ parameters, dev_accuracy 0\.\d+>$", text)
 
 
-def test_names_of_classes_do_not_steer_a_terminal(bundle):
-    info = {**bundle.info, "classes": ["\x1b]0;title\x07\x9b2Jgood", *bundle.classes[1:]]}
-    text = repr(LoadedModel(dataclasses.replace(bundle, info=info)))
+def test_names_of_classes_do_not_steer_a_terminal(quick_bundle):
+    info = {
+        **quick_bundle.info,
+        "classes": ["\x1b]0;title\x07\x9b2Jgood", *quick_bundle.classes[1:]],
+    }
+    text = repr(LoadedModel(dataclasses.replace(quick_bundle, info=info)))
     assert r"classes \x1b]0;title\x07\x9b2Jgood, " in text
 
 

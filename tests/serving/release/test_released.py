@@ -21,13 +21,13 @@ from disan_tf.serving.release.released import COLUMNS, find_bundle, presets, rea
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.experiment import Trainer
 from tests.support.errors import user_error
-from tests.support.runs.training import corpus_of, tiny_config
+from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
 
 
 @pytest.fixture(scope="module")
 def workdir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    config = tiny_config(steps=10)
+    config = with_few_operations(tiny_config(steps=10))
     Trainer(config, corpus_of(config, folder / "corpus"), folder).run()
     (folder / "evaluation").mkdir()
     for split, accuracy in (("dev", 0.5), ("test", 0.25)):
@@ -40,7 +40,7 @@ def test_a_released_model_is_found_by_name_and_has_a_card(workdir, tmp_path):
     assert find_bundle("small", tmp_path) == folder
     load_bundle(folder)
     row = read_manifest(tmp_path / "manifest.tsv")["small"]
-    assert row["config"] == "disan_sst" and row["parameters"] == "5445"
+    assert row["config"] == "disan_sst" and row["parameters"] == "429"
     assert [row[name] for name in ("criterion", "dev", "test")] == ["accuracy", "0.5000", "0.2500"]
     card = (folder / "README.md").read_text()
     assert "make small" in card and "25.00 % on test" in card
@@ -75,7 +75,7 @@ def test_a_model_can_be_released_again(workdir, tmp_path):
 def with_vectors(tmp_path_factory):
     """A training with a vector file, and the same corpus prepared with all of its words."""
     folder = tmp_path_factory.mktemp("vectors")
-    config = tiny_config(steps=10)
+    config = with_few_operations(tiny_config(steps=10))
     config.data.vectors = "glove/small.txt"
     (folder / "data/glove").mkdir(parents=True)
     words = ["the", "film", "zebra", "is", "kettle"]  # two of them are in no tree
@@ -105,8 +105,8 @@ def test_a_released_model_gets_all_words_of_its_vectors_in_half_precision(with_v
     weights = next(folder.glob("*.weights.h5"))
     with h5py.File(weights) as file:
         assert file["layers/word_embedding/vars/0"].dtype == np.float16
-        assert file["layers/di_san/forward_block/head_map/vars/0"].dtype == np.float16
-        assert file["layers/di_san/forward_block/vars/0"].dtype == np.float32
+        dense = file["layers/additive_encoder/attention/token_map/dense/vars"]
+        assert [dense[name].dtype for name in "01"] == [np.float16, np.float32]
 
 
 def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):

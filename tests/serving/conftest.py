@@ -154,10 +154,10 @@ def sick_bundle(make_once):
 
 
 @pytest.fixture(
-    scope="session", params=[pytest.param("nli_bundle", marks=pytest.mark.slow), "sick_bundle"]
+    scope="session", params=["nli_bundle", pytest.param("sick_bundle", marks=pytest.mark.slow)]
 )
 def pair_bundle(request):
-    """A model of sentence pairs."""
+    """A model of sentence pairs; that of relatedness does not tell which sentence is the first."""
     return request.getfixturevalue(request.param)
 
 

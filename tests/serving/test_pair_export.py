@@ -8,6 +8,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 
 from disan_tf.serving.export.saved_model import METADATA, export_saved_model
+from disan_tf.serving.export.signatures import methods_of
 from tests.support.models.bundles import NLI, PAIR_CLASSES, PAIRS, attend_alone, make_pair_bundle
 from tests.support.models.exports import decoded
 
@@ -70,6 +71,16 @@ def test_the_text_model_answers_two_strings(pair_bundle, text_answers):
 
 def test_the_ids_model_answers_two_arrays_whatever_their_padding(pair_bundle, ids_answers):
     check_answer(ids_answers["many", "serving_default"], pair_bundle)
+
+
+def test_a_score_is_the_mean_of_its_grades(sick_bundle):
+    logits = np.random.default_rng(1).normal(size=[2, 5]).astype(np.float32)
+    outputs = tf.concat([logits, [[0.0], [1.0]]], axis=1)
+    found = methods_of(sick_bundle)["serving_default"].describe(outputs)
+    probabilities = tf.nn.softmax(logits).numpy()
+    np.testing.assert_allclose(found["probabilities"], probabilities, atol=1e-6)
+    np.testing.assert_allclose(found["score"], probabilities @ np.arange(1, 6), atol=5e-6)
+    assert found["no_known_word"].numpy().tolist() == [False, True]
 
 
 def test_an_empty_batch_has_an_empty_answer(pair_bundle, text_answers):

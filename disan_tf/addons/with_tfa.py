@@ -23,7 +23,7 @@ def f1_scores(labels, predictions, classes):
 
 @functools.cache
 def _kappa(classes):
-    """Returns the metric, whose update TFA traces for each new metric."""
+    """Returns one metric for all calls, because TFA traces the update of each new metric."""
     return tfa.metrics.CohenKappa(classes, sparse_labels=True)
 
 

@@ -79,7 +79,7 @@ def run() -> None:
     its traceback; `--debug` shows it instead.
     """
     _open_standard_streams()
-    atexit.register(gc.freeze)  # or Python would look for garbage among TensorFlow's objects
+    atexit.register(gc.freeze)  # else Python collects TensorFlow's garbage at exit
     if "--debug" in sys.argv:
         os.environ[quiet.LEVEL] = "0"
     signals.handle(installation.program())
@@ -135,7 +135,7 @@ def main(_) -> None:
     values = {parameter.name: _value(parameter) for parameter in parameters}
     for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
         if values.get(name) == "-" and getattr(stream, "name", "") == os.devnull:
-            raise UserError(f"the standard stream is closed; name a file with --{name}.")
+            raise UserError(f"standard {name} is closed; name a file with --{name}.")
     mode(**values)
     sys.stdout.flush()
     signals.ignore_closed_terminal()  # all is written

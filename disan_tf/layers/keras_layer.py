@@ -14,7 +14,8 @@ from disan_tf.ops.masked_softmax import boolean_mask, check_mask
 class _Keras2Layer(tf.keras.layers.Layer):
     """A layer of Keras 2 that checks the kind of its inputs and masks.
 
-    AutoGraph does not convert its call, which has no control flow on tensors.
+    AutoGraph does not convert its call: a subclass needs `tf.cond` and `tf.while_loop` for control
+    flow on tensors.
     """
 
     @tf.autograph.experimental.do_not_convert

@@ -55,7 +55,7 @@ _SCHEMA = {
 class Bundle:
     """A loaded model: folder, config, content of `model.json`, and the `SentenceModel`.
 
-    `steps` keeps the model's compiled functions by name, so that each is traced once.
+    `steps` caches the compiled evaluation steps by name.
     """
 
     directory: Path

@@ -31,16 +31,23 @@ def _number(label: str) -> float:
 def class_numbers(labels: Iterable, classes: Sequence[str]) -> np.ndarray:
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
-    `classes` are the names, in the order of their numbers, from 0. A label that is neither is a
+    `classes` are the names, in the order of their numbers, from 0. If all names are whole numbers,
+    or truth values, then such labels are names. A label that is neither name nor number is a
     ValueError, whose message has its position.
     """
     numbers = {name: number for number, name in enumerate(classes)}
-    return np.array([_class_number(*item, numbers) for item in enumerate(labels)], np.int64)
+    are_whole = all(_number(name).is_integer() for name in classes)
+    return np.array(
+        [_class_number(*item, numbers, are_whole) for item in enumerate(labels)], np.int64
+    )
 
 
-def _class_number(position: int, label, numbers: dict[str, int]) -> int:
+def _class_number(position: int, label, numbers: dict[str, int], are_whole: bool) -> int:
     if isinstance(label, bytes):
         label = label.decode("utf-8", "replace")
+    is_truth = isinstance(label, (bool, np.bool_))
+    if is_truth and str(label) in numbers:
+        label = str(label)
     if isinstance(label, str):
         if label in numbers:
             return numbers[label]
@@ -58,6 +65,8 @@ def _class_number(position: int, label, numbers: dict[str, int]) -> int:
             f"label {position} is {str(label)[:40]} ({type(label).__name__}); a label is the name "
             "of a class or its number, and a row without a label must be left out."
         )
+    if are_whole and not is_truth:
+        return _class_number(position, str(int(label)), numbers, are_whole)
     if not 0 <= label < len(numbers):
         raise ValueError(
             f"label {position} is {label}, and the {len(numbers)} classes have the numbers 0 to "

@@ -39,9 +39,9 @@ def _check_vocabulary(words: Sequence[str]) -> None:
 
 @functools.cache
 def _graph_of(tokenizer: str, split: bool, keep_empty: bool) -> Callable:
-    """Makes the `tf.function` of `TextToIds.tokens`: <string>[batch] -> tokens, row splits.
+    """Returns the `tf.function` of `TextToIds.tokens`: <string>[batch] -> tokens, row splits.
 
-    A process traces it once, in a second, for all vocabularies, functions and exports.
+    A process traces it once for each combination of options, for all vocabularies and exports.
     """
     splitter = make_tokenizer(tokenizer)
 
@@ -79,7 +79,7 @@ class TextToIds(tf.Module):
         super().__init__()
         _check_vocabulary(words)
         self._tokenizer = (tokenizer, split, keep_empty)
-        _graph_of(*self._tokenizer)  # before threads ask for it
+        _graph_of(*self._tokenizer)  # created before threads run
         self._lowercase = lowercase
         keys = tf.constant(list(words), tf.string)
         ids = tf.range(FIRST_WORD_ID, FIRST_WORD_ID + len(words), dtype=tf.int32)
@@ -89,7 +89,7 @@ class TextToIds(tf.Module):
 
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`: escaped, case kept, UTF-8."""
-        with tf.init_scope():  # the graph captures nothing of one that calls it
+        with tf.init_scope():  # so that it captures no tensor of the caller's graph
             graph = _graph_of(*self._tokenizer).get_concrete_function()
         flat, splits = graph(tf.convert_to_tensor(strings, tf.string))
         return tf.RaggedTensor.from_row_splits(flat, splits, validate=False)

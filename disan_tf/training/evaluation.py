@@ -97,7 +97,7 @@ def _score(bundle, corpus, split_name):
 
 
 def _steps(bundle) -> dict:
-    """Returns the bundle's evaluation steps by name, which serve all splits."""
+    """Returns the evaluation steps by name; all splits share them."""
     model, train, evaluation = bundle.model, bundle.config.train, bundle.config.evaluate
     if not bundle.steps and model.samplers:
         compiler = make_compiler(train, model)

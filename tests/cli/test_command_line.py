@@ -379,7 +379,7 @@ def test_a_terminal_that_closes_after_the_work_is_no_failure():
 def test_a_closed_standard_stream_is_one_sentence(closed, flag):
     command = f"{sys.executable} run.py --mode=predict --checkpoint=demo {closed}"
     outcome = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
-    assert_refused(outcome, f"the standard stream is closed; name a file with {flag}")
+    assert_refused(outcome, f"standard {flag[2:]} is closed; name a file with {flag}")
 
 
 def test_another_encoding_of_the_input_is_read(workdir, tmp_path):

@@ -60,7 +60,7 @@ def compile_once():
 
 @pytest.fixture
 def eagerly():
-    """Runs `tf.function`s without tracing them, of models that answer once."""
+    """Runs `tf.function`s eagerly, for models that predict once."""
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)
@@ -157,7 +157,7 @@ def sick_bundle(make_once):
     scope="session", params=["nli_bundle", pytest.param("sick_bundle", marks=pytest.mark.slow)]
 )
 def pair_bundle(request):
-    """A model of sentence pairs; that of relatedness does not tell which sentence is the first."""
+    """A model of sentence pairs. Relatedness is symmetric in its sentences."""
     return request.getfixturevalue(request.param)
 
 

@@ -28,6 +28,15 @@ def test_class_numbers_of_names_and_of_numbers():
     assert class_numbers([True, False], classes).tolist() == [1, 0]
 
 
+def test_numbers_and_truth_values_are_names_where_all_names_are():
+    assert class_numbers(np.array([1, 5]), ("1", "2", "3", "4", "5")).tolist() == [0, 4]
+    assert class_numbers([1.0, "0"], ("1", "0")).tolist() == [0, 1]
+    assert class_numbers([True, np.False_], ("True", "False")).tolist() == [0, 1]
+    assert class_numbers([True, False], ("0", "1")).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="label 1 is '0', which is not one of the 2 classes '1'"):
+        class_numbers([1, 0], ("1", "2"))
+
+
 @pytest.mark.parametrize(
     "label, message",
     [

@@ -65,7 +65,7 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
     encode = _traced_once(encode, specs.get("encode"))
 
     def predict(*inputs):
-        if model.fields == SENTENCE:  # its vectors come from the graph of the other signature
+        if model.fields == SENTENCE:  # reuses the graph of the signature "encode"
             outputs = model.head(encode(*inputs), training=False)
         else:
             outputs = model(*inputs, training=False)

@@ -3,8 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
-LEARNING_RATE = 0.001  # of Adam
-DECAY = 0.99  # of the weights' moving averages
+LEARNING_RATE = 0.001  # of Adam; Kingma and Ba 2015
+DECAY = 0.99  # of the weights' moving averages; our trials
 HELD_OUT = 0.1  # share of each class's texts, if there is no validation data
 
 
@@ -12,10 +12,10 @@ class BestAverages(tf.keras.callbacks.Callback):
     """Evaluates moving averages of the weights; training ends with the best of them.
 
     After step t, average = d * average + (1 - d) * weight with d = min(0.99, (1 + t) / (10 + t)),
-    from the first weights on. Only trainable weights are averaged.
+    starting from the initial weights. Only trainable weights are averaged.
 
     Args:
-      patience: epochs without a higher validation accuracy after which training ends.
+      patience: number of epochs without a higher validation accuracy after which training ends.
     """
 
     def __init__(self, patience: int):
@@ -45,7 +45,8 @@ class BestAverages(tf.keras.callbacks.Callback):
         if logs["val_accuracy"] > self.best_score:
             self.best_score, self.waited = logs["val_accuracy"], 0
             self.best = [average.copy() for average in self.averages]
-        self.model.stop_training = self.waited >= self.patience
+        if self.waited >= self.patience:
+            self.model.stop_training = True
 
     def on_train_end(self, logs=None):
         if self.best is not None:
@@ -59,30 +60,46 @@ class BestAverages(tf.keras.callbacks.Callback):
             weight.assign(value)
 
 
+def check_examples(texts, labels) -> None:
+    """Checks the texts and labels that `fine_tune` has read.
+
+    Raises:
+      ValueError: they are a dataset, or there is not one label for each text.
+    """
+    column = texts[0] if isinstance(texts, tuple) else texts
+    if not isinstance(column, np.ndarray) or labels is None:
+        raise ValueError("fine_tune needs texts and labels; use fit for datasets and generators.")
+    if np.ndim(labels) != 1 or len(labels) != len(column):
+        raise ValueError(
+            f"fine_tune needs one name or number of a class for each of the {len(column)} texts; "
+            f"the labels have the shape {np.shape(labels)}."
+        )
+
+
 def hold_out(texts, labels, seed: int) -> tuple[tuple, tuple]:
     """Draws `HELD_OUT` of each class's examples, at least one of two.
 
     Args:
       texts: an array of the examples' texts; for pairs a tuple of two.
       labels: class numbers <int64>[examples].
-      seed: of the draw.
+      seed: seeds the draw.
 
     Returns:
       Texts and labels of the other examples, and of those that are held out.
 
     Raises:
-      ValueError: the labels are no class numbers, or no class has two examples.
+      ValueError: each class has only one example.
     """
-    if np.ndim(labels) != 1:
-        raise ValueError("fine_tune needs one label for each text; use fit for datasets.")
     draw = np.random.default_rng(seed)
     is_held_out = np.zeros(len(labels), bool)
     for number in np.unique(labels):
         (examples,) = np.nonzero(labels == number)
-        count = max(round(HELD_OUT * len(examples)), len(examples) > 1)
+        count = max(1, round(HELD_OUT * len(examples))) if len(examples) > 1 else 0
         is_held_out[draw.permutation(examples)[:count]] = True
     if not is_held_out.any():
-        raise ValueError("no class has two texts, of which one could be held out; add texts.")
+        raise ValueError(
+            "each class has only one text, so none can be held out; add texts or validation_data."
+        )
     return tuple(
         (tf.nest.map_structure(lambda column, part=part: column[part], texts), labels[part])
         for part in (~is_held_out, is_held_out)

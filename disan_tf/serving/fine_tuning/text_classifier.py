@@ -23,7 +23,12 @@ from disan_tf.serving.fine_tuning.arguments import (
     tensors_of,
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
-from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
+from disan_tf.serving.fine_tuning.recipe import (
+    LEARNING_RATE,
+    BestAverages,
+    check_examples,
+    hold_out,
+)
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text import TextToIds, word_vectors
@@ -118,7 +123,8 @@ class TextClassifier(tf.keras.Model):
           num_classes: the number of new classes, if they have no names.
           pairs: whether a classifier of new classes reads pairs of texts.
           encoder_trainable: whether `fit` changes the encoder.
-          embedding_trainable: whether `fit` changes the vectors of the preset's training words.
+          embedding_trainable: whether `fit` changes the vectors of the preset's training words;
+            `fine_tune` never does.
           activation: see the class.
           dtype: the name of a Keras dtype policy; None = the preset's.
           load_weights: whether the preset's weights are loaded; else all weights are random.
@@ -193,11 +199,15 @@ class TextClassifier(tf.keras.Model):
 
     def fit(self, x=None, y=None, *args, validation_data=None, class_weight=None, **kwargs):
         """Trains as Keras does, on the texts and labels that the class describes."""
-        if isinstance(validation_data, (tuple, list)):
+        if isinstance(validation_data, (tuple, list)) and len(validation_data) in (2, 3):
             validation_data = (*self._read(*validation_data[:2]), *validation_data[2:])
         elif validation_data is not None:
             validation_data, _ = self._read(validation_data, None)
+            if isinstance(validation_data, (np.ndarray, tuple)):
+                raise ValueError("validation_data must be a tuple (texts, labels), or a dataset.")
         if class_weight is not None:
+            if not isinstance(class_weight, Mapping):
+                raise ValueError(f"class_weight={class_weight!r} must map classes to weights.")
             numbers = read_labels(list(class_weight), self.classes, is_sparse=True)
             class_weight = dict(zip(numbers.tolist(), class_weight.values()))
         x, y = self._read(x, y)
@@ -205,30 +215,47 @@ class TextClassifier(tf.keras.Model):
         return super().fit(x, y, *args, **added, **kwargs)
 
     def fine_tune(
-        self, x, y, validation_data=None, *, epochs=30, patience=4, batch_size=16, seed=1, **kwargs
+        self,
+        x,
+        y=None,
+        validation_data=None,
+        *,
+        epochs: int = 30,
+        patience: int = 4,
+        batch_size: int = 16,
+        seed: int = 1,
+        **kwargs,
     ) -> tf.keras.callbacks.History:
-        """Compiles and trains with the recipe of the config `own_table`.
+        """Compiles and trains with optimizer, averaging and early stopping of config `own_table`.
 
-        Adam has the learning rate 0.001, word vectors stay as they are, and the weights become
-        their moving averages after the epoch with the highest validation accuracy.
+        The optimizer is Adam with learning rate 0.001, and the word vectors become fixed. The final
+        weights are the moving averages of the epoch with the highest validation accuracy.
 
         Args:
-          x, y: texts and the names or numbers of their classes, as for `fit`, but no datasets.
-          validation_data: texts and labels that choose the epoch; None = a tenth of each class.
-          epochs: the most epochs.
-          patience: epochs without a higher validation accuracy after which training ends.
-          batch_size: texts of a step.
-          seed: of the drawn tenth.
-          **kwargs: arguments of `fit`.
+          x, y: texts, and the names or numbers of their classes; no datasets.
+          validation_data: (texts, labels) that select the epoch; None = a tenth of each class of x,
+            and at least one text of a class that has two.
+          epochs: maximum number of epochs.
+          patience: number of epochs without a higher validation accuracy after which training ends.
+          batch_size: number of texts in a step.
+          seed: seeds the draw of the validation texts; `tf.keras.utils.set_random_seed` the rest.
+          **kwargs: further arguments of `fit`, but those of weights and splits of examples.
+
+        Returns:
+          Keras' history: scores of the trained weights, and of the averages with "val_".
 
         Raises:
-          ValueError: a text or label is wrong, or no class has two texts.
+          ValueError: an argument is wrong, or each class has only one text.
         """
+        for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
+            raise ValueError(f"fine_tune has no argument {name}; use fit.")
+        x, y = self._read(x, y)
+        check_examples(x, y)
         if validation_data is None:
-            (x, y), validation_data = hold_out(*self._read(x, y), seed)
+            (x, y), validation_data = hold_out(x, y, seed)
         self.embedding.trainable = False
         self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
-        callbacks = [*kwargs.pop("callbacks", ()), BestAverages(patience)]
+        callbacks = [*tf.nest.flatten(kwargs.pop("callbacks", None) or []), BestAverages(patience)]
         options = {"epochs": epochs, "batch_size": batch_size, "callbacks": callbacks, **kwargs}
         return self.fit(x, y, validation_data=validation_data, **options)
 
@@ -278,7 +305,7 @@ class TextClassifier(tf.keras.Model):
     def call(self, texts, training=None):
         return self._outputs(texts, training)
 
-    @tf.autograph.experimental.do_not_convert  # which takes as long as tracing
+    @tf.autograph.experimental.do_not_convert  # conversion would double the time of tracing
     def _outputs(self, texts, training):
         logits = self.sentence_model(*self.preprocess(texts).values(), training=training)
         return self.activation(logits)

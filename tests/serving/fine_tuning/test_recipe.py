@@ -43,17 +43,27 @@ class Evaluated(tf.keras.callbacks.Callback):
         self.weights.append(float(self.model.get_weights()[0][0, 0]))
 
 
-def test_averages_are_evaluated_and_the_best_epochs_are_kept(model):
+def test_averages_are_evaluated_and_those_of_the_best_epoch_are_kept(model):
     scores, evaluated, averages = (0.1, 0.6, 0.6, 0.5, 0.9), Evaluated(), [*_averages(4)]
     given = tf.keras.callbacks.LambdaCallback(
         on_epoch_end=lambda epoch, logs: logs.update(val_accuracy=scores[epoch])
     )
     callbacks = [given, BestAverages(patience=2), evaluated]
-    fit = {"validation_data": (X, Y), "epochs": 5, "verbose": 0, "callbacks": callbacks}
-    history = model.fit(X[:1], Y[:1], **fit)
+    fit = {"validation_data": (X, Y), "epochs": 5, "verbose": 0}
+    history = model.fit(X[:1], Y[:1], callbacks=callbacks, **fit)
     assert len(history.epoch) == 4  # two epochs after the best one
     np.testing.assert_allclose(evaluated.weights, averages, rtol=1e-5)
     np.testing.assert_allclose(model.get_weights()[0], [averages[1:2]], rtol=1e-5)
+
+
+def test_another_callback_may_stop_the_training(model):
+    scores = tf.keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: logs.update(val_accuracy=epoch)
+    )
+    stop = tf.keras.callbacks.EarlyStopping("val_accuracy", mode="min")
+    fit = {"validation_data": (X, Y), "epochs": 5, "verbose": 0}
+    history = model.fit(X, Y, callbacks=[scores, stop, BestAverages(patience=4)], **fit)
+    assert len(history.epoch) == 2
 
 
 def test_a_tenth_of_each_class_is_held_out():
@@ -68,13 +78,31 @@ def test_a_tenth_of_each_class_is_held_out():
     assert np.any(hold_out(texts, labels, seed=2)[1][0][0] != held_out[0][0])
 
 
+DATASET = tf.data.Dataset.from_tensor_slices((["a film"], [0]))
+TWO = ["a film", "a plot"]
+
+
 @pytest.mark.parametrize(
-    "labels, message",
-    [(np.eye(2), "one label for each text"), (np.arange(2), "no class has two texts")],
+    "arguments, message",
+    [
+        ({"x": TWO, "y": ["bad", "good"]}, "each class has only one text"),
+        ({"x": TWO, "y": np.eye(2)}, r"each of the 2 texts; the labels have the shape \(2, 2\)"),
+        ({"x": TWO, "y": ["bad"]}, r"the labels have the shape \(1,\)"),
+        ({"x": TWO}, "fine_tune needs texts and labels"),
+        ({"x": DATASET}, "fine_tune needs texts and labels; use fit for datasets"),
+        ({"x": TWO, "y": [0, 1], "sample_weight": [1, 2]}, "no argument sample_weight; use fit"),
+        ({"x": TWO, "y": [0, 1], "validation_data": TWO[:1]}, r"a tuple \(texts, labels\)"),
+        ({"x": TWO, "y": [0, 1], "validation_data": {"text": TWO}}, r"a tuple \(texts, labels\)"),
+    ],
 )
-def test_what_cannot_be_divided_is_refused(labels, message):
+def test_what_cannot_train_is_refused(classifier, arguments, message):
     with pytest.raises(ValueError, match=message):
-        hold_out(np.array(["a film", "a plot"]), labels, seed=1)
+        copy.deepcopy(classifier).fine_tune(**arguments, verbose=0)
+
+
+def test_weights_of_classes_are_a_dictionary(classifier):
+    with pytest.raises(ValueError, match="class_weight='balanced' must map classes to weights"):
+        classifier.fit(TWO, [0, 1], class_weight="balanced", verbose=0)
 
 
 def test_a_classifier_learns_without_a_change_of_its_word_vectors(classifier):

@@ -99,7 +99,8 @@ def looped_recurrence(
 
         def gradient(upstream):
             before = [_shift(state, backward) for state in states]
-            sums = product + tf.tensordot(before[-1], kernel, 1)
+            h = tf.reshape(before[-1], [-1, units])
+            sums = product + tf.reshape(tf.matmul(h, kernel), tf.shape(product))
 
             def retreat(later, token):
                 """Returns the gradients of the states before a token, and of its gates."""
@@ -118,8 +119,7 @@ def looped_recurrence(
             steps = sums, real, upstream, *before
             last = *first, tf.zeros_like(sums[0])
             *_, of_sums = scan_tokens(retreat, steps, last, not backward)
-            h, rows = tf.reshape(before[-1], [-1, units]), tf.reshape(of_sums, [-1, gates])
-            return of_sums, tf.matmul(h, rows, transpose_a=True)
+            return of_sums, tf.matmul(h, tf.reshape(of_sums, [-1, gates]), transpose_a=True)
 
         return states[-1], gradient
 

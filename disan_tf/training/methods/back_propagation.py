@@ -144,18 +144,18 @@ class Plateau:
 
     def end_epoch(self) -> None:
         """Ends the epoch, and reduces the learning rate if due."""
-        train_loss = float(self._total) / int(self._steps)
-        loss = float(self._dev) if self._monitor == "dev" else train_loss
+        train_loss = float(self._total.numpy()) / int(self._steps.numpy())
+        loss = float(self._dev.numpy()) if self._monitor == "dev" else train_loss
         self._total.assign(0.0)
         self._steps.assign(0)
         self._dev.assign(np.nan)
         if np.isnan(loss):
             return
-        if loss < float(self._best) * (1.0 - self._threshold):
+        if loss < float(self._best.numpy()) * (1.0 - self._threshold):
             self._best.assign(loss)
             self._stale.assign(0)
             return
         self._stale.assign_add(1)
-        if int(self._stale) >= self._patience:
+        if int(self._stale.numpy()) >= self._patience:
             self._optimizer.learning_rate = self.learning_rate * self._factor
             self._stale.assign(0)

@@ -41,6 +41,12 @@ def test_the_learning_rate_is_halved_after_so_many_epochs_without_a_lower_loss()
     assert rates == pytest.approx([0.8, 0.8, 0.4, 0.4, 0.2])
 
 
+def test_replicas_share_its_state():
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        plateau = _plateau(patience=1)
+    assert [_epoch(plateau, 4.0) for _ in range(2)] == pytest.approx([0.8, 0.4])
+
+
 def test_a_loss_counts_as_lower_only_below_the_threshold():
     plateau = _plateau(patience=1)
     assert _epoch(plateau, 4.0) == pytest.approx(0.8)

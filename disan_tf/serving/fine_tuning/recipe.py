@@ -30,8 +30,10 @@ class BestAverages(tf.keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         self.step += 1
         decay = min(DECAY, (1 + self.step) / (10 + self.step))
-        for average, weight in zip(self.averages, self.weights):
-            average += (1 - decay) * (weight.numpy() - average)
+        self.averages = [
+            average + (1 - decay) * (value - average)
+            for average, value in zip(self.averages, self._values())
+        ]
 
     def on_test_begin(self, logs=None):
         self.trained = self._values()
@@ -44,7 +46,7 @@ class BestAverages(tf.keras.callbacks.Callback):
         self.waited += 1
         if logs["val_accuracy"] > self.best_score:
             self.best_score, self.waited = logs["val_accuracy"], 0
-            self.best = [average.copy() for average in self.averages]
+            self.best = self.averages
         if self.waited >= self.patience:
             self.model.stop_training = True
 

@@ -1,6 +1,7 @@
 """The recipe of `TextClassifier.fine_tune`."""
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,6 +55,16 @@ def test_averages_are_evaluated_and_those_of_the_best_epoch_are_kept(model):
     assert len(history.epoch) == 4  # two epochs after the best one
     np.testing.assert_allclose(evaluated.weights, averages, rtol=1e-5)
     np.testing.assert_allclose(model.get_weights()[0], [averages[1:2]], rtol=1e-5)
+
+
+def test_a_weight_without_axes_has_an_average_too():
+    weight, best = tf.Variable(0.0), BestAverages(patience=1)
+    best.set_model(SimpleNamespace(trainable_variables=[weight]))
+    best.on_train_begin()
+    weight.assign(1.0)
+    best.on_train_batch_end(0)
+    best.on_test_begin()
+    assert float(weight) == pytest.approx(9 / 11)  # 1 - (1 + 1) / (10 + 1)
 
 
 def test_another_callback_may_stop_the_training(model):

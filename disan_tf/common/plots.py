@@ -1,4 +1,4 @@
-"""Heat maps labelled with words, labels at the ends of lines, and functions that save pictures.
+"""Heat maps labelled with words, styles and legends of lines, and functions that save pictures.
 
 Only modes that draw import this module, since it imports matplotlib. The colours are cividis, whose
 lightness grows evenly, so that a picture reads the same in grey and to the colour-blind. Words are
@@ -9,7 +9,7 @@ import io
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import numpy as np
 from matplotlib import rc_context
@@ -30,9 +30,6 @@ STYLES = (
     {"color": "#cc79a7", "marker": "D", "linestyle": ":"},
     {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1))},
 )
-_FONT_SIZE = 7.5  # points
-_LINE_HEIGHT = 1.25  # in font sizes
-_GAP = 0.03  # between the axes and the labels, as a share of the axes' width
 _SVG = {"svg.hashsalt": "disan_tf", "svg.fonttype": "none"}  # identical bytes in each run
 
 
@@ -113,66 +110,18 @@ def contested(weights: np.ndarray) -> float:
     return float(free.max(initial=0.0))
 
 
-class End(NamedTuple):
-    """The last point of a line, with its label. All labels have the same number of lines."""
-
-    x: float
-    y: float
-    label: str
-    color: str
+def line_style(number: int) -> dict:
+    """Returns the style of a picture's line; the first 20 numbers have different styles."""
+    count = len(STYLES)
+    marks = STYLES[(number + number // count) % count]
+    return {**marks, "color": STYLES[number % count]["color"]}
 
 
-def label_ends(axes: Axes, ends: Sequence[End]) -> None:
-    """Writes labels on the right of the axes, each at the height of its line or close to it.
-
-    Labels that would cover each other are moved apart; a thin line leads from the end of a curve
-    to its label. All lines are drawn before, and the limits of the axes do not change afterwards.
-    """
-    low, high = axes.get_ylim()
-    left, right = axes.get_xlim()
-    ends = sorted(ends, key=lambda end: end.y)
-    height = axes.figure.get_figheight() * axes.get_position().height * 72.0
-    heights = [(end.y - low) / (high - low) for end in ends]
-    lines = max((end.label.count("\n") + 1 for end in ends), default=1)
-    places = spread(heights, lines * _FONT_SIZE * _LINE_HEIGHT / height)
-    for end, start, place in zip(ends, heights, places):
-        axes.annotate(
-            end.label,
-            xy=((end.x - left) / (right - left), start),
-            xytext=(1.0 + _GAP, place),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            fontsize=_FONT_SIZE,
-            color=end.color,
-            va="center",
-            parse_math=False,
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "relpos": (0.0, 0.5),  # to the middle of the label's left side
-                "color": end.color,
-                "linewidth": 0.5,
-                "alpha": 0.6,
-            },
-        )
-
-
-def spread(heights: Sequence[float], least: float) -> np.ndarray:
-    """Moves ascending heights apart, to at least `least` between neighbours, within 0 and 1.
-
-    Heights that are too close become a block with the distance `least` around their mean (pool
-    adjacent violators), which moves them least. Blocks that reach beyond 0 or 1 move inwards.
-    """
-    offsets = np.arange(len(heights)) * least
-    blocks: list[list[float]] = []  # targets without the offsets
-    for target in np.asarray(heights, np.float64) - offsets:
-        blocks.append([target])
-        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
-            last = blocks.pop()
-            blocks[-1] += last
-    levels = [np.mean(block) for block in blocks for _ in block]
-    places = np.minimum(np.array(levels) + offsets, 1.0 - offsets[::-1])
-    return np.maximum(places, offsets)
+def legend_beside(axes: Axes) -> None:
+    """Writes the labels of the lines to the right of the axes."""
+    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False}
+    for text in axes.legend(fontsize=7.5, handlelength=4.0, **beside).get_texts():
+        text.set_parse_math(False)
 
 
 def save_picture(figure: Figure, stem: Path) -> None:

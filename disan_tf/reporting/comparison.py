@@ -14,7 +14,7 @@ import numpy as np
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically
 from disan_tf.common.options import count
-from disan_tf.common.plots import STYLES, End, label_ends, new_figure, save_picture
+from disan_tf.common.plots import legend_beside, line_style, new_figure, save_picture
 from disan_tf.common.tables import csv_table, markdown_table, text_table
 from disan_tf.reporting.differences import PAIRED, difference_over_all
 from disan_tf.reporting.own_runs import SPLITS, Run, read_run
@@ -163,15 +163,15 @@ def _advise_evaluation(runs: Sequence[Run]) -> Iterator[str]:
 def _save_curves(runs: Sequence[Run], path: Path) -> Path:
     """Draws the dev score of each training of the first 20 runs by epoch; returns `path`."""
     figure = new_figure(8.6, max(4.0, 0.2 * min(len(runs), _MOST) + 1.0))
-    axes, ends = figure.add_subplot(), []
+    axes = figure.add_subplot()
     for number, run in enumerate(runs[:_MOST]):
-        style = STYLES[number % len(STYLES)]
-        for member in run.members:
-            axes.plot(*zip(*member.curve), **style, markersize=3, linewidth=1.2)
-        ends.append(End(*run.members[0].curve[-1], run.name, style["color"]))
+        for place, member in enumerate(run.members):
+            label = None if place else run.name
+            style = {**line_style(number), "markersize": 3, "linewidth": 1.2}
+            axes.plot(*zip(*member.curve), label=label, **style)
     names = dict.fromkeys(run.criterion for run in runs)
     axes.set(xlabel="epochs", ylabel=f"dev {', '.join(names)}")
     axes.grid(alpha=0.3)
-    label_ends(axes, ends)
+    legend_beside(axes)
     save_picture(figure, path.with_suffix(""))
     return path

@@ -3,16 +3,16 @@
     <output>/results/<name>.json      one for each run or series, named for its place in the tree
     <output>/predictions/<name>.npz   its models' predictions for the test examples
     <output>/deviations.md            settings in which the runs differ from the papers
-    <output>/tables/                  the papers' tables with our runs beside, all runs, benchmarks,
-                                      and models that began with a trained one
+    <output>/tables/                  the papers' tables with our runs beside, all runs, benchmarks
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts
     <output>/figures/                 a picture for each table, the papers' figures of results
 
 A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
 or folds, it is extended instead, so that seeds can be trained on several machines.
 
-Runs in a folder `fine_tuning` of the tree go to folders of this name, and no table of a paper reads
-them. `note.txt` in a run's or series' folder says why its figures differ from the paper's.
+Runs in a folder `fine_tuning` of the tree go to folders of this name. No table reads them;
+`--mode=compare --runs=fine_tuning/ONE,fine_tuning/OTHER` compares them. `note.txt` in a run's or
+series' folder says why its figures differ from the paper's.
 """
 
 import os
@@ -27,7 +27,6 @@ from disan_tf.reporting import deviations
 from disan_tf.reporting.claims.ledger import assess_claims, render_claims
 from disan_tf.reporting.figures.main import draw_results
 from disan_tf.reporting.figures.runs import draw_table_curves
-from disan_tf.reporting.fine_tuning import FINE_TUNING, fine_tuning_tables
 from disan_tf.reporting.front_page import update_pages
 from disan_tf.reporting.paper_tables import render_tables
 from disan_tf.reporting.papers import paper_figures
@@ -36,6 +35,8 @@ from disan_tf.reporting.result_files import Records, read_records, read_result, 
 from disan_tf.reporting.results import describe_members
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
+
+_APART = "fine_tuning"  # the folder of runs that no table reads
 
 
 def report(runs: Optional[Path], output: Path) -> None:
@@ -62,7 +63,6 @@ def render_pages(records: Records, output: Path) -> dict[str, str]:
     """Renders the tables and pages of the records of `output`: path below it -> text."""
     tables = {
         **render_tables(records),
-        **fine_tuning_tables(output),
         **results_table(records.results),
         **benchmark_tables(records.benchmarks),
     }
@@ -102,7 +102,7 @@ def record(root: Path, output: Path) -> None:
 def _name(root: Path, folder: Path) -> str:
     """Returns a run's name: its path below the root."""
     first, *others = folder.relative_to(root).parts or [folder.resolve().name]
-    if first == FINE_TUNING and others:
+    if first == _APART and others:
         return f"{first}/{'-'.join(others)}"
     return "-".join([first, *others])
 

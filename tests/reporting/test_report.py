@@ -116,10 +116,11 @@ def test_a_training_that_began_with_a_trained_model_is_recorded_but_in_no_table(
     write_run(tmp_path / "runs/ours", config_of(), test=0.41)
     write_run(tmp_path / "runs/tuned", config_of(), test=0.63, init_from=START)
     write_run(tmp_path / "runs/fine_tuning/in/it", config_of(), init_from=START)
+    write_run(tmp_path / "runs/fine_tuning/random", config_of())
     record(tmp_path / "runs", tmp_path)
     assert list(read_results(tmp_path / "results")) == ["ours"]
     assert read_any_results(tmp_path / "results")["tuned"]["init_from"] == START
-    assert list(read_any_results(tmp_path / "results/fine_tuning")) == ["in-it"]
+    assert list(read_any_results(tmp_path / "results/fine_tuning")) == ["in-it", "random"]
 
 
 # Seeds that were trained apart

@@ -2,8 +2,7 @@
 
 DiSAN's figures 3 and 5, DRCN's 2 and 9, and ELMo-DiSAN's 6 come first. A table's picture has dev
 scores by epoch, test accuracy by sentence length and, for hard attention, the selected fractions by
-epoch. A row of panels holds at most five runs, which have the same inputs; names stand at the ends
-of the first panel's curves.
+epoch. A row of panels holds at most five runs, which have the same inputs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.common.plots import STYLES, End, label_ends
+from disan_tf.common.plots import STYLES, legend_beside
 from disan_tf.metrics.classification import LENGTH_BINS
 from disan_tf.ops.direction_mask import positional_mask
 from disan_tf.reporting.paper_tables import accuracy_by_length
@@ -156,8 +155,7 @@ def picture(table: Table, results: Mapping[str, dict]) -> Optional[Figure]:
             draw(axes, table.headline, group.lines)
             axes.grid(alpha=0.3)
             axes.set_visible(bool(axes.get_lines()))
-    for group, row in zip(groups, grid):  # once all panels have the same limits
-        label_ends(row[0], _ends(table.headline, group.lines))
+        legend_beside(row[0])
     return figure
 
 
@@ -182,18 +180,13 @@ def _dev_curve(score: Score, member: dict) -> list[tuple[float, float]]:
     return [(step * pace, score.scale * value) for step, value in member["dev_curve"]]
 
 
-def _ends(score: Score, lines) -> list[End]:
-    """Returns the last point of each run's first dev curve, with the run's label."""
-    firsts = {label: _dev_curve(score, members_of(run)[0]) for label, (run, _) in lines.items()}
-    return [End(*firsts[label][-1], label, style["color"]) for label, (_, style) in lines.items()]
-
-
 def _draw_dev_scores(axes, score: Score, lines) -> None:
     """Draws each member's dev score by epoch."""
-    for run, style in lines.values():
-        for member in members_of(run):
+    for label, (run, style) in lines.items():
+        for place, member in enumerate(members_of(run)):
+            name = None if place else label
             epochs, heights = zip(*_dev_curve(score, member))
-            axes.plot(epochs, heights, **_marked_at_the_end(style, heights))
+            axes.plot(epochs, heights, label=name, **_marked_at_the_end(style, heights))
     name = "accuracy, %" if score.key == "accuracy" else score.name
     axes.set(xlabel="epochs", ylabel=f"dev {name}")
 

@@ -49,12 +49,7 @@ flags.DEFINE_enum(
 )
 flags.DEFINE_string("input_encoding", "utf-8", "Encoding of --input, such as latin-1.")
 flags.DEFINE_list("text_column", [], "Columns of the texts (default: the columns of the training).")
-flags.DEFINE_enum(
-    "output_format",
-    None,
-    ("jsonl", "csv", "kaggle", "glue"),
-    "Format of --output (default: by name).",
-)
+flags.DEFINE_enum("output_format", None, ("jsonl", "csv"), "Format of --output (default: by name).")
 flags.DEFINE_bool("escape_formulas", False, "Quote CSV cells that a spreadsheet would execute.")
 flags.DEFINE_bool("explain", False, "Add the five words of the largest weights to predictions.")
 flags.DEFINE_integer("top_k", None, "Number of most probable classes to print (default: all).")

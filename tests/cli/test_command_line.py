@@ -226,7 +226,7 @@ def test_help_and_mistakes_need_no_tensorflow():
         (["train"], "train is not a flag; did you mean --mode=train?"),
         (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train"),
         (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
-        (["--output_format=no"], "--output_format=no must be jsonl, csv, kaggle or glue."),
+        (["--output_format=no"], "--output_format=no must be jsonl or csv."),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
         (["--mode=compare"], "--mode=compare needs --runs; see"),
         (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),

@@ -1,11 +1,12 @@
 """A model's attention on a text as a Python object: arrays, tables, plots and HTML."""
 
+import html
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from disan_tf.common.errors import escape
 from disan_tf.common.options import check_choice
 from disan_tf.serving.inference.attend import WEIGHT_VECTORS
 from disan_tf.serving.inference.predict import SOURCE2TOKEN
@@ -14,7 +15,6 @@ from disan_tf.serving.inference.records import tokens_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HTML_TOKENS = 40  # most rows or columns of a matrix in HTML; larger ones fill megabytes
 _PANELS = 3  # in a row of a plot
 _CELL, _LONGEST_SIDE = 0.32, 20.0  # inches of a token and of a panel
 
@@ -24,7 +24,7 @@ class Attention(dict):
 
     It is a dictionary from "tokens" (for pairs "<field>_tokens") to a list of tokens, and from a
     name to <float32>[token, feature] or [head, dependent, feature]. A notebook shows the tokens
-    shaded by their weights, and the matrices.
+    shaded by their weights; `plot` draws the matrices.
 
     Args:
       fields, tokens: the names of the sentences, and the tokens of each.
@@ -117,33 +117,15 @@ class Attention(dict):
         return panels
 
     def _repr_html_(self) -> str:
-        """Returns the tokens, shaded by their first weights, and the matrices in closed parts."""
+        """Returns the tokens, shaded by their first weights."""
         parts = []
         for field, tokens in self._sentences.items():
             for name in self._weights_of(self._prefix(field))[:1] or [""]:
                 means = self._mean(name) if name else np.zeros(len(tokens))
                 shades = means / max(float(means.max(initial=0.0)), 1e-9)
                 cells = " ".join(map(_shaded, tokens, means, shades))
-                parts.append(f"<p>{escape(name or tokens_name(field))}: {cells}</p>")
-        parts += [self._matrix_html(name) for name in self.matrices]
+                parts.append(f"<p>{html.escape(name or tokens_name(field))}: {cells}</p>")
         return f"<div>{''.join(parts)}</div>"
-
-    def _matrix_html(self, name: str) -> str:
-        from disan_tf.common import plots
-
-        heads, dependents = self._sides(name)
-        title = f"<summary>{escape(name)}</summary>"
-        if max(len(heads), len(dependents)) > _HTML_TOKENS:
-            note = f"More than {_HTML_TOKENS} tokens: see <code>plot</code> and <code>table</code>."
-            return f"<details>{title}<p>{note}</p></details>"
-        means = self._mean(name)
-        shades = np.minimum(means / (plots.contested(means) or 1.0), 1.0)
-        labels = "".join(f"<th>{_isolated(token)}</th>" for token in dependents)
-        rows = [f"<tr><th></th>{labels}</tr>"]
-        for head, *row in zip(heads, means, shades):
-            cells = "".join(f"<td>{_shaded('', *cell)}</td>" for cell in zip(*row))
-            rows.append(f"<tr><th>{_isolated(head)}</th>{cells}</tr>")
-        return f"<details>{title}<table>{''.join(rows)}</table></details>"
 
     def _draw(self, axes: "Axes", name: str) -> None:
         from disan_tf.common import plots
@@ -205,18 +187,10 @@ def _table(rows, columns: Sequence[str], index: Sequence[str] = ()) -> Any:
 
 def _text(cell) -> str:
     """Returns a number with 4 digits, or a token without signs that control a terminal."""
-    if not isinstance(cell, str):
-        return f"{cell:.4f}"
-    return cell if cell.isprintable() else repr(cell)[1:-1]
-
-
-def _isolated(token: str) -> str:
-    """Returns a token as HTML whose direction of writing does not change its surroundings."""
-    return f"<bdi>{escape(token)}</bdi>"
+    return escape(cell) if isinstance(cell, str) else f"{cell:.4f}"
 
 
 def _shaded(token: str, weight: float, shade: float) -> str:
-    """Returns a token, or the weight if it is empty, on a background of strength 0 to 1."""
+    """Returns a token, whatever its direction of writing, on a background of strength 0 to 1."""
     style = f"background: rgba(230, 150, 0, {shade:.2f})"
-    text = _isolated(token) if token else f"{weight:.2f}"
-    return f'<span style="{style}" title="{weight:.4f}">{text}</span>'
+    return f'<bdi style="{style}" title="{weight:.4f}">{html.escape(token)}</bdi>'

@@ -1,4 +1,4 @@
-"""Predictions for sentences and for pairs, as JSON lines, as CSV or for a leaderboard."""
+"""Predictions for sentences and for pairs, as JSON lines or CSV."""
 
 from collections.abc import Sequence
 from typing import Callable, NamedTuple, Optional
@@ -89,21 +89,18 @@ def predict(
     """
     output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
     explanation = _explanation(bundle, output_format) if explain else None
-    form = make_output_format(
-        output_format, bundle, input_path, output_path, escape_formulas, check_top_k(top_k)
-    )
+    form = make_output_format(output_format, bundle, escape_formulas, check_top_k(top_k))
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
     bar, names = lines_bar("predict", input_path, input_format, output_path), []
     counts, lines = Counts(0, 0, 0), 0
     with open_new(output_path) as file, bar:
-        file.write(form.header)
         for records in read_chunks(
             input_path, input_format, columns, encoding, form.check, names.extend
         ):
             sentences = tokenise(records, text_to_ids, columns)
             outputs = compute(step, sentences, text_to_ids, batch_size, bar.update)
-            predictions = describe_all(sentences, outputs, bundle, form.marks_blank, top_k)
+            predictions = describe_all(sentences, outputs, bundle, top_k=top_k)
             if explanation:
                 for prediction, added in zip(predictions, explanation(sentences, text_to_ids)):
                     prediction.update({} if "blank" in prediction else added)
@@ -112,7 +109,8 @@ def predict(
                 lines += 1
             file.flush()
             counts = _count(counts, records, predictions, bundle.classes)
-        form.finish(counts.rows, lines)
+        if lines != counts.rows:
+            raise RuntimeError(f"{lines} predictions for {counts.rows} rows")
         file.write(form.footer(names))
         file.flush()
     return counts._replace(renamed=form.renamed)

@@ -153,13 +153,13 @@ class Tags(HTMLParser):
         self.text += data
 
 
-def test_html_shades_the_tokens_and_holds_the_matrices(attention):
+def test_html_shades_the_tokens(attention):
     html = attention._repr_html_()
     page = Tags(html)
-    assert not page.open and {"details", "table", "span"} <= page.names
+    assert not page.open and page.names == {"div", "p", "bdi"}
     shades = re.findall(r"rgba\(230, 150, 0, ([\d.]+)\)", html)
-    assert shades[:2] == ["0.25", "1.00"]  # 0.2 / 0.8, and the largest
-    assert page.text.count("0.75") == 1 and "forward_attention" in page.text
+    assert shades == ["0.25", "1.00"]  # 0.2 / 0.8, and the largest
+    assert page.text == "source2token: fine film"
 
 
 def test_html_escapes_tokens():
@@ -167,13 +167,7 @@ def test_html_escapes_tokens():
     tensors = {"forward_attention": MATRIX, "source2token": SOURCE2TOKEN}
     page = Tags(Attention(("sentence",), (tokens,), tensors)._repr_html_())
     assert not page.names & {"script", "img"}
-    assert all(page.text.count(token) == 3 for token in tokens)  # shaded, a row and a column
-
-
-def test_html_leaves_out_the_matrices_of_long_texts():
-    tensors = {"attention": np.ones([100, 100, 1]), "source2token": np.ones([100, 1])}
-    html = Attention(("sentence",), (["a"] * 100,), tensors)._repr_html_()
-    assert "<table>" not in html and "More than 40 tokens" in html and len(html) < 20_000
+    assert all(page.text.count(token) == 1 for token in tokens)
 
 
 def test_html_of_tokens_without_weights_shows_them(crossed):

@@ -233,9 +233,9 @@ def test_the_most_probable_classes_come_first(bundle, tmp_path):
     "options, message",
     [
         ({"top_k": 0}, "--top_k=0 must be at least 1"),
-        ({"top_k": 3, "output_format": "glue"}, "--top_k is for JSON lines and CSV"),
+        ({"output_format": "tsv"}, "no output format 'tsv'; choose jsonl or csv"),
         ({"escape_formulas": True}, "--escape_formulas is for tables; .* ends with .csv"),
-        ({"explain": True, "output_format": "kaggle"}, "leave --output_format=kaggle out"),
+        ({"explain": True, "output_format": "csv"}, "leave --output_format=csv out"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(bundle, texts, tmp_path, options, message):

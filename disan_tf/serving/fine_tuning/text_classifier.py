@@ -1,7 +1,7 @@
 """A Keras classifier of raw text that starts with a trained model's weights."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Optional, Union
 
@@ -15,12 +15,9 @@ from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
     check_arguments,
-    check_words,
-    list_texts,
     read_dataset,
     read_labels,
     read_texts,
-    tensors_of,
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.recipe import (
@@ -29,13 +26,9 @@ from disan_tf.serving.fine_tuning.recipe import (
     check_examples,
     hold_out,
 )
+from disan_tf.serving.fine_tuning.text_model import TextModel
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
-from disan_tf.text import TextToIds, word_vectors
-from disan_tf.text.tokenizer import for_raw_text
-
-_TOKENIZER = ("lowercase", "split_words", "empty_tokens")
-_TEXTS = 4096  # texts that are tokenised at once
 
 
 class _ClassProperty:
@@ -49,7 +42,7 @@ class _ClassProperty:
 
 
 @serializable
-class TextClassifier(tf.keras.Model):
+class TextClassifier(TextModel):
     """A classifier of raw text, or of pairs of texts: a look-up of words, then a `SentenceModel`.
 
     It is a Keras model like any other, compiled with Adam, cross-entropy and accuracy; call
@@ -87,17 +80,11 @@ class TextClassifier(tf.keras.Model):
         activation: Optional[str] = None,
         **kwargs,
     ):
-        super().__init__(**kwargs)
+        classes = check_arguments(classes, head=model.head)
+        super().__init__(model, words, tokenizer, **kwargs)
         self._config = json.dumps(config)  # Keras would track a dictionary
         self.activation = tf.keras.activations.get(activation)
-        self.sentence_model = model
-        self.classes = check_arguments(classes, head=model.head)
-        check_words(words, model.embedding)
-        self._tokenizer = {
-            "name": for_raw_text(tokenizer.get("name", "treebank")),
-            **{name: bool(tokenizer[name]) for name in _TOKENIZER},
-        }
-        self._set_words(words)
+        self.classes = classes
         self.compile()
 
     @classmethod
@@ -156,33 +143,6 @@ class TextClassifier(tf.keras.Model):
         return {preset.name: preset for preset in presets()}
 
     num_classes = property(lambda self: len(self.classes), doc="The number of classes.")
-    preprocessor = property(lambda self: self.preprocess, doc="The function `preprocess`.")
-
-    @property
-    def backbone(self) -> tf.keras.Model:
-        """The model from word ids <int32>[batch, length] to vectors, with the same weights."""
-        ids = tf.keras.Input([None], dtype="int32", name="ids")
-        return tf.keras.Model(ids, self.encoder(self.embedding(ids)), name="backbone")
-
-    @property
-    def encoder(self) -> tf.keras.layers.Layer:
-        """The encoder, from token vectors to a sentence vector."""
-        return self.sentence_model.encoder
-
-    @property
-    def embedding(self) -> tf.keras.layers.Layer:
-        """The embedding, from word ids to token vectors."""
-        return self.sentence_model.embedding
-
-    @property
-    def head(self) -> tf.keras.layers.Layer:
-        """The head, from features of the sentence vectors to logits."""
-        return self.sentence_model.head
-
-    @property
-    def words(self) -> list[str]:
-        """The words of ids 2 and up."""
-        return self._words.split("\n")
 
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
         """Configures training; without arguments Adam, cross-entropy and accuracy."""
@@ -295,13 +255,6 @@ class TextClassifier(tf.keras.Model):
         is_sparse = isinstance(self.loss, sparse) or self.loss == name
         return read_texts(x, fields), read_labels(y, self.classes, is_sparse)
 
-    def preprocess(self, texts) -> dict[str, tf.Tensor]:
-        """Returns the ids <int32>[batch, length] of texts by field; `tf.data` can map it."""
-        check_fork()
-        fields = self.sentence_model.fields
-        tokens = [self._text_to_ids.tokens(column) for column in tensors_of(texts, fields)]
-        return dict(zip(fields, self._text_to_ids.inputs(*tokens)))
-
     def call(self, texts, training=None):
         return self._outputs(texts, training)
 
@@ -309,52 +262,6 @@ class TextClassifier(tf.keras.Model):
     def _outputs(self, texts, training):
         logits = self.sentence_model(*self.preprocess(texts).values(), training=training)
         return self.activation(logits)
-
-    def adapt(self, texts: Iterable[str], vectors: Union[str, Path]) -> int:
-        """Adds words that the vocabulary lacks, with vectors from a file; returns their number.
-
-        Call it before `fit`. The added vectors stay fixed. Words without a vector stay unknown.
-
-        Args:
-          texts: texts with the words to add, as for `fit`; for pairs also single texts.
-          vectors: a file of word vectors in the format of GloVe, with the embedding's dimension.
-
-        Raises:
-          UserError: the file is missing or malformed, or has another dimension.
-        """
-        check_fork()
-        lacking = {}
-        texts = list_texts(texts, self.sentence_model.fields)
-        for start in range(0, len(texts), _TEXTS):
-            tokens = self._text_to_ids.tokens(tf.constant(texts[start : start + _TEXTS]))
-            words = (word.decode() for word in dict.fromkeys(tokens.flat_values.numpy()))
-            lowercase = self._tokenizer["lowercase"]
-            lacking.update((word.lower() if lowercase else word, None) for word in words)
-        for word in self.words:
-            lacking.pop(word, None)
-        found = word_vectors.read(Path(vectors), self.embedding.dim, lacking.__contains__).by_word
-        added = [word for word in lacking if word in found]
-        self.embedding.add_fixed([found[word] for word in added])
-        self._set_words([*self.words, *added])
-        self.train_function = self.test_function = self.predict_function = None
-        return len(added)
-
-    def save(self, *args, **kwargs) -> None:
-        """Saves as Keras does, also before `fit`."""
-        self._build_all()
-        super().save(*args, **kwargs)
-
-    def __reduce__(self):
-        self._build_all()
-        return super().__reduce__()
-
-    def _build_all(self) -> None:
-        """Creates the weights and the optimizer's, without which a file cannot be read again."""
-        if not self.built:
-            self.build_from_config(self.get_build_config())
-        names = ("built", "_built")  # Keras 3, Keras 2
-        if not any(getattr(self.optimizer, name, False) for name in names):
-            self.optimizer.build(self.trainable_variables)
 
     def save_to_preset(self, folder: Union[str, Path]) -> None:
         """Writes a folder, without code, that `from_preset` and `disan_tf.load` read.
@@ -409,17 +316,3 @@ class TextClassifier(tf.keras.Model):
     def from_config(cls, config, custom_objects=None):
         model = tf.keras.utils.deserialize_keras_object(config["model"])
         return cls(**{**config, "model": model})
-
-    def get_build_config(self):
-        """Returns what `build_from_config` needs: nothing."""
-        return {"fields": list(self.sentence_model.fields)}
-
-    def build_from_config(self, config):
-        """Creates the weights of a classifier made from its configuration."""
-        texts = tuple(tf.constant([""]) for _ in config["fields"])
-        self(texts if len(texts) > 1 else texts[0])
-
-    def _set_words(self, words: Sequence[str]) -> None:
-        check_fork()
-        self._words = "\n".join(words)  # Keras would track a list
-        self._text_to_ids = TextToIds(words, *self._tokenizer.values())

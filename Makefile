@@ -35,7 +35,7 @@ demo: install
 	$(BIN)/python run.py --config=configs/demo.py --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
 	$(BIN)/python run.py --mode=evaluate --baseline --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
 	$(BIN)/python run.py --mode=export --workdir=$(DEMO)/run
-	$(BIN)/python -m disan_tf.serving.export.query --saved_model=$(DEMO)/run/saved_model \
+	$(BIN)/python -m disan_tf.serving.export.client --model=$(DEMO)/run/saved_model \
 	  "the film is not dull ." "the plot is superb , but the acting is awful ." \
 	  "the plot is awful , but the acting is superb ."
 	@echo "What next:"

@@ -24,71 +24,19 @@ import tensorflow as tf
 import tensorflow_text
 
 from disan_tf.common.errors import UserError
+from disan_tf.text.tokenizer_rules import (
+    CLITIC,
+    ESCAPES,
+    JOINTS,
+    KIM_CHARACTERS,
+    MARKING,
+    MARKS,
+    TOKENS,
+    TREEBANK_SPACE,
+)
 
 # Prepared corpora record the version of their tokenizer: raise it when the behaviour changes.
 VERSIONS = {"whitespace": 1, "treebank": 1, "kim": 1}
-
-# White space of raw text: Unicode's separators, control characters (but for the marks below), and
-# two invisible characters that editors leave, zero-width space and byte order mark.
-_SPACE = r"\p{Z}\x04-\x1F\x7F-\x{9F}\x{200B}\x{FEFF}"
-
-# The marks: an opening double quote, an opening single quote, the n of "cannot" (can not).
-_MARKS = (("\x01", '"'), ("\x02", "'"), ("\x03", "n"))
-_MARKING = (
-    (r"[\x00-\x03]", " "),
-    (r"\b([Cc]an)not\b", "\\1\x03ot"),
-    (rf"(^|[{_SPACE}(\[{{<])(['`‘]?)\"", "\\1\\2\x01"),
-    # A single quote by itself is a closing quote or a possessive of tokenised text.
-    (rf"(^|[{_SPACE}(\[{{<])([\x01“]?)'([^{_SPACE}'])", "\\1\\2\x02\\3"),
-)
-
-# A word is atoms (characters that are never tokens of their own, and numbers such as 1,000 or
-# 10:30) that may be joined by one of . & @ / ' - or by stars: and/or, well-known, f***ing.
-_PLAIN = rf"[^{_SPACE}\x01-\x03.,:;!?()\[\]{{}}<>\"“”„`‘'’…—–*/&@#%\-\p{{Sc}}\p{{So}}]"
-_ATOM = rf"(?:[0-9]+(?:[.,:][0-9]+)*|{_PLAIN})"
-_TAIL = rf"(?:(?:[.&@/'’\-]|\*+)?{_ATOM})*"
-
-_TOKENS = (
-    rf"[{_SPACE}]+",
-    r"-[LR][RSC]B-",  # a bracket that is escaped already
-    r"``|''|\.{2,}|-{2,}|(?:\\?\*)+|\\?/",
-    r"[\x02'’‘`][Nn]['’]",  # rock 'n' roll
-    r"[\x02'’‘](?i:em|n|til|tis|twas|cause|[0-9]0s|s|m|re|ve|ll|d)\b",
-    rf"(?:[A-Za-z]\.(?:[A-Za-z]\.)+|[A-HJ-Z]\.){_TAIL}",  # U.S. e.g. J. but not the pronoun "I."
-    r"(?:Mrs?|Ms|Dr|Jr|Sr|St|Mt|Prof|Rev|Gen|Gov|Sen|Rep|Lt|Sgt|Capt|Col|Inc|Co|Corp|Ltd|Bros"
-    r"|Jan|Feb|Aug|Sept?|Oct|Nov|Dec|al|(?i:vs|etc))\.",
-    r"[Oo]l['’]",  # good ol' boys
-    r"\x03ot",
-    rf"[\-+]?\.?[0-9]+(?:[.,:][0-9]+)*{_TAIL}",
-    rf"{_ATOM}{_TAIL}",
-    r"\p{So}[\x{FE0F}\p{Sk}]*(?:\x{200D}\p{So}[\x{FE0F}\p{Sk}]*)*",  # one emoji
-    r"(?s:.)",
-)
-_CLITIC = r"(?i:n['’]t|['’](?:s|m|re|ve|ll|d))$"
-
-_ESCAPES = (
-    (r"^\($", "-LRB-"),
-    (r"^\)$", "-RRB-"),
-    (r"^\[$", "-LSB-"),
-    (r"^\]$", "-RSB-"),
-    (r"^\{$", "-LCB-"),
-    (r"^\}$", "-RCB-"),
-    (r"^[\x01“„]$", "``"),
-    (r"^[\"”]$", "''"),
-    (r"^[\x02‘]$", "`"),
-    (r"[\x02‘’]", "'"),
-    (r"^(?:\.{2,}|…)$", "..."),
-    (r"^(?:-{2,}|—|–)$", "--"),
-    (r"\\?/", r"\\/"),
-    (r"\\?\*", r"\\*"),
-    (r"\x03", "n"),
-)
-
-# Kim's `clean_str_sst` keeps these characters, and writes a space in place of each other one.
-KIM_CHARACTERS = "A-Za-z0-9(),!?'`"
-
-# DiSAN's authors divide SNLI's words at hyphens, dashes, slash, tilde, quotes and degree sign.
-_JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
 
 
 def lower(strings: tf.Tensor) -> tf.Tensor:
@@ -112,7 +60,7 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
       keep_empty: keeps the empty strings that the authors' split leaves between two such characters
         or beside one at an end: `'s` -> `"" ' s`.
     """
-    marked = tf.strings.regex_replace(tokens.flat_values, _JOINTS, "\x00\\1\x00")
+    marked = tf.strings.regex_replace(tokens.flat_values, JOINTS, "\x00\\1\x00")
     pieces = tf.strings.split(marked, "\x00")
     if not keep_empty:
         pieces = tf.ragged.boolean_mask(pieces, pieces != "")
@@ -151,7 +99,7 @@ def _replace(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:
 def _split_clitic(tokens, starts):
     """Splits the last clitic off each token, `I'd've` -> `I'd 've`: tokens, starts, ends."""
     pieces, begins, stops = tensorflow_text.regex_split_with_offsets(
-        tokens.flat_values, _CLITIC, _CLITIC
+        tokens.flat_values, CLITIC, CLITIC
     )
     origin = tf.repeat(starts.flat_values, pieces.row_lengths())
     splits = tf.gather(pieces.row_splits, tokens.row_splits)
@@ -195,7 +143,7 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
 
     def __init__(self, escape: bool = True):
         super().__init__()
-        self._table = _ESCAPES if escape else _MARKS
+        self._table = ESCAPES if escape else MARKS
 
     def tokenize(self, input: tf.Tensor) -> tf.RaggedTensor:
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`; none from blank strings."""
@@ -209,9 +157,9 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
         The offsets count bytes of the raw string, whether a token is escaped or not.
         """
         tokens, starts, _ = tensorflow_text.regex_split_with_offsets(
-            _replace(tf.convert_to_tensor(input), _MARKING),
-            "|".join(_TOKENS),
-            rf"[^{_SPACE}](?s:.*)",
+            _replace(tf.convert_to_tensor(input), MARKING),
+            "|".join(TOKENS),
+            rf"[^{TREEBANK_SPACE}](?s:.*)",
         )
         tokens, starts, _ = _split_clitic(tokens, starts)
         tokens, starts, ends = _split_clitic(tokens, starts)

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_atomically, write_json
+from disan_tf.common.files import copy_file, write_atomically, write_json
 from disan_tf.common.quiet import no_standard_error
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
@@ -20,8 +20,11 @@ from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.saved_model import describe_model, write_versions
 from disan_tf.serving.export.signatures import converted_function
+from disan_tf.text.tokenizer import for_raw_text
+from disan_tf.text.tokenizer_rules import python_steps
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
+_CLIENT = Path(__file__).with_name("client.py")
 TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
 
 Predict = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
@@ -30,7 +33,7 @@ Predict = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
 def export_converted(
     kind: str, bundle_directory, output_dir, max_tokens: Optional[int] = None
 ) -> tuple[Path]:
-    """Writes `<kind>/1/`: a model of ids, `metadata.json`, `vocabulary.txt`; returns the path.
+    """Writes `<kind>/1/`: a model of ids, its metadata, vocabulary and client; returns the path.
 
     The model takes ids as `saved_model_ids` does, and returns "probabilities"; relatedness models
     add "score", single-sentence models "vectors". Its attention is dense: memory grows with the
@@ -65,9 +68,14 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
         raise _refusal(bundle, reason) from None
     if not difference <= TOLERANCE:
         raise _refusal(bundle, f"has other outputs as {kind}, by {difference:.1g}")
+    tokenizer = bundle.info["tokenizer"]
+    name = for_raw_text(tokenizer.get("name", "treebank"))
+    steps = python_steps(name, tokenizer["split_words"], tokenizer["empty_tokens"])
     checked = {"checked_lengths": [LENGTHS[0], LENGTHS[-1]], "largest_difference": difference}
-    write_json(folder / "metadata.json", {**describe_model(bundle, max_tokens), **checked})
-    write_atomically(folder / VOCABULARY, (bundle.directory / VOCABULARY).read_bytes())
+    metadata = {**describe_model(bundle, max_tokens), **checked, "tokenizer": steps}
+    write_json(folder / "metadata.json", metadata)
+    copy_file(bundle.directory / VOCABULARY, folder / VOCABULARY)
+    copy_file(_CLIENT, folder / _CLIENT.name)
 
 
 def _largest_difference(bundle: Bundle, max_tokens, predict: Predict) -> float:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import runpy
 
 import numpy as np
 import pytest
@@ -72,6 +73,16 @@ def test_the_metadata_say_how_far_it_was_checked(folder):
     assert metadata["checked_lengths"] == [1, 60]
     assert 0 <= metadata["largest_difference"] < 1e-5
     assert (folder / "vocabulary.txt").read_text(encoding="utf-8").split() == WORDS
+
+
+def test_the_client_beside_it_tokenises_and_predicts(bundle, folder, capsys):
+    client = runpy.run_path(str(folder / "client.py"))  # a file by itself, as on another machine
+    texts = [SENTENCES[2], "It isn't (really) A Film!"]
+    client["main"]([*texts, "qwertyuiop", " "])
+    probabilities = tf.nn.softmax(bundle.model(bundle.text_to_ids()([*texts, "qwertyuiop"])[:, :8]))
+    named = [f"{CLASSES[row.argmax()]} ({row.max():.3f})" for row in probabilities.numpy()]
+    rows = zip([*named, "blank"], [*texts, "qwertyuiop", " "])
+    assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
 
 
 def test_tflite_needs_builtin_operators_alone(kind, folder):

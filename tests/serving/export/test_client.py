@@ -1,14 +1,14 @@
-"""The command that asks an exported model."""
+"""The command that predicts with an exported model."""
 
 import pytest
 
-from disan_tf.serving.export import query as command
+from disan_tf.serving.export import client as command
 from disan_tf.serving.inference.predict import make_prediction_step
 from tests.support.models.bundles import SENTENCES
 
 
 def ask(exported, *arguments):
-    command.main([f"--saved_model={exported[0]}", *arguments])
+    command.main([f"--model={exported[0]}", *arguments])
 
 
 def said(bundle, *texts):
@@ -42,14 +42,14 @@ def test_pairs_are_asked_first_sentence_first(pair_bundle, pair_export, capsys):
 def test_a_model_of_single_sentences_refuses_other_arguments(export, arguments, capsys):
     with pytest.raises(SystemExit, match="2"):
         ask(export, *arguments)
-    assert "takes text; give sentences" in capsys.readouterr().err
+    assert "takes text; give texts" in capsys.readouterr().err
 
 
 def test_a_model_of_pairs_refuses_a_sentence(pair_bundle, pair_export, capsys):
     with pytest.raises(SystemExit, match="2"):
         ask(pair_export, "a sentence")
     names = " and ".join(pair_bundle.model.fields)
-    message = f"takes {names}; give --pair and two sentences, again for each pair"
+    message = f"takes {names}; give --pair and two texts, again for each pair"
     assert message in capsys.readouterr().err
 
 

@@ -1,0 +1,132 @@
+"""Predicts with an exported model, without disan_tf; copied into exports as `client.py`.
+
+    python client.py "a text" "another text"                   beside model.onnx or model.tflite
+    python client.py --pair "a premise" "a hypothesis"
+    python -m disan_tf.serving.export.client --model=runs/x/saved_model "a text"
+
+ONNX needs onnxruntime, TFLite needs ai_edge_litert or TensorFlow, a SavedModel tensorflow-text.
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+
+def tokenize(text: str, steps) -> list[str]:
+    """Returns a text's tokens; `steps` are those of `metadata.json`."""
+    tokens = [text]
+    for step, rule in steps:
+        if step == "replace":
+            for pattern, replacement in rule:
+                tokens = [re.sub(pattern, replacement, token) for token in tokens]
+        else:
+            cut = {"find": re.findall, "split": re.split}[step]
+            tokens = [piece for token in tokens for piece in cut(rule, token)]
+    return tokens
+
+
+class Client:
+    """An exported model, in a folder with `metadata.json`; a call takes the texts of a row.
+
+    It returns the outputs by name, such as "probabilities" <float32>[classes].
+    """
+
+    def __init__(self, folder: Path):
+        is_saved_model = (folder / "saved_model.pb").is_file()
+        metadata = folder / "assets.extra" if is_saved_model else folder
+        self.metadata = json.loads((metadata / "metadata.json").read_text(encoding="utf-8"))
+        if is_saved_model:
+            self._run = _saved_model(folder)
+            return
+        self._run = _onnx(folder) if (folder / "model.onnx").is_file() else _tflite(folder)
+        with open(folder / "vocabulary.txt", encoding="utf-8", newline="\n") as file:
+            words = file.read().split("\n")
+        self._ids = {word: number for number, word in enumerate(words[:-1], start=2)}
+
+    def __call__(self, *texts: str) -> dict[str, np.ndarray]:
+        named = dict(zip(self.metadata["inputs"], texts))
+        if hasattr(self, "_ids"):
+            named = {name: self.ids(text) for name, text in named.items()}
+        return {name: np.asarray(output)[0] for name, output in self._run(named).items()}
+
+    def ids(self, text: str) -> np.ndarray:
+        """Returns the word ids of a text, <int32>[1, tokens]."""
+        tokens = tokenize(text, self.metadata["tokenizer"])
+        words = [token.lower() for token in tokens] if self.metadata["lowercase"] else tokens
+        return np.array([[self._ids.get(word, 1) for word in words] or [1]], np.int32)
+
+    def describe(self, *texts: str) -> str:
+        """Returns the class with its probability, or the score, of a row."""
+        if not any(map(str.strip, texts)):
+            return "blank"
+        outputs = self(*texts)
+        if "score" in outputs:
+            return f"{outputs['score']:.3f}"
+        best = outputs["probabilities"].argmax()
+        lacks = "no_known_word" in outputs and outputs["no_known_word"]
+        note = ", no known word" if lacks else ""
+        return f"{self.metadata['classes'][best]} ({outputs['probabilities'][best]:.3f}{note})"
+
+
+def _saved_model(folder: Path):
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
+
+    model = tf.saved_model.load(str(folder))
+
+    def run(texts):
+        rows = {name: tf.constant([text]) for name, text in texts.items()}
+        return model.signatures["serving_default"](**rows)
+
+    return run
+
+
+def _onnx(folder: Path):
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    names = [output.name for output in session.get_outputs()]
+    inputs = [entry.name for entry in session.get_inputs()]
+    return lambda ids: dict(zip(names, session.run(names, _named(ids, inputs))))
+
+
+def _tflite(folder: Path):
+    try:
+        from ai_edge_litert.interpreter import Interpreter
+    except ImportError:
+        from tensorflow.lite.python.interpreter import Interpreter
+    run = Interpreter(str(folder / "model.tflite")).get_signature_runner()
+    return lambda ids: run(**_named(ids, run.get_input_details()))
+
+
+def _named(ids: dict, inputs) -> dict:
+    """Names ids as the model's inputs are: "ids", or "premise_ids" for the field premise."""
+    return {name: ids.get(name[: -len("_ids")], next(iter(ids.values()))) for name in inputs}
+
+
+def main(arguments=None) -> None:
+    """Prints the class and its probability, or the score, of each text or pair."""
+    parser = argparse.ArgumentParser(prog="client")
+    parser.add_argument("--model", default=Path(__file__).parent, type=Path)
+    parser.add_argument("--pair", nargs=2, action="append", default=[])
+    parser.add_argument("texts", nargs="*")
+    options = parser.parse_args(arguments)
+    versions = [path for path in options.model.glob("*") if path.name.isdecimal()]
+    try:
+        client = Client(max(versions, key=lambda path: int(path.name), default=options.model))
+    except FileNotFoundError as error:
+        parser.error(f"{error.filename} is missing; export the model again")
+    inputs = client.metadata["inputs"]
+    rows = [[text] for text in options.texts] + options.pair
+    if not rows or any(len(row) != len(inputs) for row in rows):
+        form = "texts" if len(inputs) == 1 else "--pair and two texts, again for each pair"
+        parser.error(f"{options.model} takes {' and '.join(inputs)}; give {form}")
+    for row in rows:
+        print(f"{client.describe(*row)}: {' | '.join(row)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+r"""The tokenizers' regular expressions, in the syntax of RE2, and their steps for Python.
+
+RE2 has no look-around, so what depends on the preceding character is marked first, see
+`disan_tf.text.tokenizer`.
+"""
+
+import re
+import sys
+import unicodedata
+from functools import cache
+
+# White space of raw text: Unicode's separators, control characters (but for the marks below), and
+# two invisible characters that editors leave, zero-width space and byte order mark.
+TREEBANK_SPACE = r"\p{Z}\x04-\x1F\x7F-\x{9F}\x{200B}\x{FEFF}"
+
+# The marks: an opening double quote, an opening single quote, the n of "cannot" (can not).
+MARKS = (("\x01", '"'), ("\x02", "'"), ("\x03", "n"))
+MARKING = (
+    (r"[\x00-\x03]", " "),
+    (r"\b([Cc]an)not\b", "\\1\x03ot"),
+    (rf"(^|[{TREEBANK_SPACE}(\[{{<])(['`‘]?)\"", "\\1\\2\x01"),
+    # A single quote by itself is a closing quote or a possessive of tokenised text.
+    (rf"(^|[{TREEBANK_SPACE}(\[{{<])([\x01“]?)'([^{TREEBANK_SPACE}'])", "\\1\\2\x02\\3"),
+)
+
+# A word is atoms (characters that are never tokens of their own, and numbers such as 1,000 or
+# 10:30) that may be joined by one of . & @ / ' - or by stars: and/or, well-known, f***ing.
+_PLAIN = rf"[^{TREEBANK_SPACE}\x01-\x03.,:;!?()\[\]{{}}<>\"“”„`‘'’…—–*/&@#%\-\p{{Sc}}\p{{So}}]"
+_ATOM = rf"(?:[0-9]+(?:[.,:][0-9]+)*|{_PLAIN})"
+_TAIL = rf"(?:(?:[.&@/'’\-]|\*+)?{_ATOM})*"
+
+TOKENS = (
+    rf"[{TREEBANK_SPACE}]+",
+    r"-[LR][RSC]B-",  # a bracket that is escaped already
+    r"``|''|\.{2,}|-{2,}|(?:\\?\*)+|\\?/",
+    r"[\x02'’‘`][Nn]['’]",  # rock 'n' roll
+    r"[\x02'’‘](?i:em|n|til|tis|twas|cause|[0-9]0s|s|m|re|ve|ll|d)\b",
+    rf"(?:[A-Za-z]\.(?:[A-Za-z]\.)+|[A-HJ-Z]\.){_TAIL}",  # U.S. e.g. J. but not the pronoun "I."
+    r"(?:Mrs?|Ms|Dr|Jr|Sr|St|Mt|Prof|Rev|Gen|Gov|Sen|Rep|Lt|Sgt|Capt|Col|Inc|Co|Corp|Ltd|Bros"
+    r"|Jan|Feb|Aug|Sept?|Oct|Nov|Dec|al|(?i:vs|etc))\.",
+    r"[Oo]l['’]",  # good ol' boys
+    r"\x03ot",
+    rf"[\-+]?\.?[0-9]+(?:[.,:][0-9]+)*{_TAIL}",
+    rf"{_ATOM}{_TAIL}",
+    r"[\p{So}][\x{FE0F}\p{Sk}]*(?:\x{200D}[\p{So}][\x{FE0F}\p{Sk}]*)*",  # one emoji
+    r"(?s:.)",
+)
+CLITIC = r"(?i:n['’]t|['’](?:s|m|re|ve|ll|d))$"
+
+ESCAPES = (
+    (r"^\($", "-LRB-"),
+    (r"^\)$", "-RRB-"),
+    (r"^\[$", "-LSB-"),
+    (r"^\]$", "-RSB-"),
+    (r"^\{$", "-LCB-"),
+    (r"^\}$", "-RCB-"),
+    (r"^[\x01“„]$", "``"),
+    (r"^[\"”]$", "''"),
+    (r"^[\x02‘]$", "`"),
+    (r"[\x02‘’]", "'"),
+    (r"^(?:\.{2,}|…)$", "..."),
+    (r"^(?:-{2,}|—|–)$", "--"),
+    (r"\\?/", r"\\/"),
+    (r"\\?\*", r"\\*"),
+    (r"\x03", "n"),
+)
+
+# Kim's `clean_str_sst` keeps these characters, and writes a space in place of each other one.
+KIM_CHARACTERS = "A-Za-z0-9(),!?'`"
+
+# DiSAN's authors divide SNLI's words at hyphens, dashes, slash, tilde, quotes and degree sign.
+JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
+
+
+def python_steps(name: str, split: bool, keep_empty: bool) -> list[tuple[str, object]]:
+    """Returns the steps of a tokenizer for Python's `re`, see `disan_tf.serving.export.client`.
+
+    Args:
+      name: a key of `disan_tf.text.tokenizer.VERSIONS`.
+      split, keep_empty: whether tokens are divided by `split_words`, and its option.
+    """
+    drop_empty = ("find", "(?s:.+)")
+    steps = [("replace", [("\x00", " ")]), ("find", "[^\t-\r ]+")]
+    if name != "whitespace":
+        steps = [("replace", MARKING), ("find", "|".join(TOKENS))]
+        steps += [("find", rf"\A[^{TREEBANK_SPACE}](?s:.*)"), *[("split", f"({CLITIC})")] * 2]
+        steps += [drop_empty, ("replace", ESCAPES)]
+    if name == "kim":
+        steps += [("replace", [(f"[^{KIM_CHARACTERS}]", " ")]), ("find", "[^ ]+")]
+    if split:
+        steps += [("split", JOINTS), *[drop_empty] * (not keep_empty)]
+    return [(step, _for_python(rule)) for step, rule in steps]
+
+
+def _for_python(rule):
+    """Returns a pattern of RE2, or pairs of a pattern and its replacement, for Python's `re`."""
+    if not isinstance(rule, str):
+        return [(_for_python(pattern), replacement) for pattern, replacement in rule]
+    rule = re.sub(r"\\x\{(\w+)\}", lambda match: chr(int(match[1], 16)), rule)
+    rule = re.sub(r"\\p\{(\w+)\}", lambda match: _ranges(match[1]), rule)
+    return rule.replace(r"\b", r"(?a:\b)")  # RE2's word characters are ASCII
+
+
+@cache
+def _ranges(category: str) -> str:
+    """Returns the characters of a Unicode category, such as "Sc" or "Z", for a set of `re`."""
+    names = map(unicodedata.category, map(chr, range(sys.maxunicode + 1)))
+    marks = "".join("x" if name.startswith(category) else " " for name in names)
+    runs = (match.span() for match in re.finditer("x+", marks))
+    return "".join(f"{re.escape(chr(start))}-{re.escape(chr(end - 1))}" for start, end in runs)

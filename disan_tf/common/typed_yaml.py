@@ -6,7 +6,7 @@ A file has named sections, and an entry of a section is a dataclass:
     class Claim:
         text: str                      # a scalar as it is written: 51.70 is "51.70"
         margin: float = 0.0            # an optional key
-        models: tuple[str, ...] = ()   # a list
+        models: tuple[str, ...] = ()   # a list, or its only item
         where: Mapping[str, str] = ... # a mapping
         line: int = 0                  # the line of the entry, which is no key
 
@@ -36,7 +36,7 @@ _SCALARS = {"true": True, "false": False}
 def read_section(path: Path, section: str, sections: tuple[str, ...], kind: Any):
     """Reads one of the `sections` that a file may have, a missing one as empty, "" or ().
 
-    `kind` is the type of its content: a scalar type, `Any`, `Optional`, `Literal`, a dataclass, a
+    `kind` is the type of its content: a scalar type, `Optional`, `Literal`, a dataclass, a
     `Union` of dataclasses, `tuple[kind, ...]` or `Mapping[str, kind]`. A file that is missing,
     damaged, or does not match is a UserError, which names the line.
     """
@@ -103,8 +103,6 @@ class _Parser:
     def parse(self, node, kind: Any, name: str):
         """Returns the value of type `kind` that a node holds; `name` is its name in messages."""
         origin, parts = get_origin(kind), get_args(kind)
-        if kind is Any:
-            return self._anything(node, name)
         if is_dataclass(kind):
             return self._entry(node, kind, name)
         if origin is tuple:
@@ -154,9 +152,10 @@ class _Parser:
         return self._entry(mapping, names[word], name)
 
     def _items(self, node, name: str) -> list:
-        if not isinstance(node, yaml.SequenceNode):
+        """Returns the nodes of a list; a scalar is the only item of one."""
+        if isinstance(node, yaml.MappingNode):
             self.fail(node, f"{name} must be a list")
-        return node.value
+        return node.value if isinstance(node, yaml.SequenceNode) else [node]
 
     def _scalar(self, node, kind: type, name: str):
         text = self._text(node, name)
@@ -172,22 +171,6 @@ class _Parser:
         if not isinstance(node, yaml.ScalarNode) or _is_null(node):
             self.fail(node, f"{name} must be a text or a number")
         return node.value
-
-    def _anything(self, node, name: str):
-        """Returns nested dictionaries, tuples and scalars of YAML's types."""
-        if isinstance(node, yaml.MappingNode):
-            return {
-                key: self._anything(value, f"{name}.{key}")
-                for key, _, value in self.pairs(node, name)
-            }
-        if isinstance(node, yaml.SequenceNode):
-            return tuple(self._anything(item, name) for item in node.value)
-        kinds = {"null": lambda _: None, "bool": lambda text: _SCALARS[text.lower()]}
-        convert = {**kinds, "int": int, "float": float}.get(node.tag.rpartition(":")[2], str)
-        try:
-            return convert(node.value)
-        except (KeyError, ValueError):
-            self.fail(node, f"{name} must be a value of JSON, not {node.value!r}")
 
 
 def _is_null(node: yaml.ScalarNode) -> bool:

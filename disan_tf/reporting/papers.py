@@ -69,9 +69,9 @@ class Row:
     config: str  # the name of its file in `configs/`, which is `config.name` too
     variant: str = ""  # of the file; "" = the default
     flags: str = ""  # of our command besides --config: the paper's runs or folds
-    # Dotted option -> pattern, see `fnmatch`, or several; "" = the option is absent or empty. All
-    # must match the config of a run of this model.
-    where: Mapping[str, Any] = field(default_factory=dict)
+    # Dotted option -> patterns, see `fnmatch`; "" = the option is absent or empty. One of each must
+    # match the config of a run of this model.
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     figures: tuple[str, ...] = ()  # of each column, as printed; "" where only we have the model
     parameters: str = ""  # their number without word vectors, as printed
     seconds: str = ""  # T(s)/epoch on a GTX 1080 Ti
@@ -110,15 +110,14 @@ class Row:
         return {name: run for name, run in results.items() if self.matches(run["config"])}
 
 
-def _fits(config: dict, option: str, patterns) -> bool:
+def _fits(config: dict, option: str, patterns: tuple[str, ...]) -> bool:
     """Returns whether a dotted option of a config matches one of the patterns."""
     value = config
     for key in option.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
     words = value if isinstance(value, (list, tuple)) else ["" if value is None else value]
     text = ", ".join(map(str, words)).lower()
-    patterns = patterns if isinstance(patterns, tuple) else (patterns,)
-    return any(fnmatchcase(text, str(pattern).lower()) for pattern in patterns)
+    return any(fnmatchcase(text, pattern.lower()) for pattern in patterns)
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,9 @@ class Table:
     distinguishing_options: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of the rows' `confusion`
     remaining: tuple[Remaining, ...] = ()  # the runs that the table lacks
-    where: Mapping[str, Any] = field(default_factory=dict)  # conditions of every row, see `Row`
+    where: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # conditions of every row, see `Row`
 
     @property
     def name(self) -> str:

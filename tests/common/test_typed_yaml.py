@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Optional, Union
+from typing import Literal, Optional, Union
 
 import pytest
 
@@ -21,7 +21,7 @@ class Entry:
     kind_of: Literal["a", "b"] = "a"
     note: Optional[str] = None
     models: tuple[str, ...] = ()
-    where: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     line: int = 0
 
     def __post_init__(self):
@@ -52,11 +52,11 @@ def test_an_entry_has_scalars_as_written_lists_mappings_and_its_line(tmp_path):
     kind_of: b
     note: null
     models: [.8695 (.0012), 2.0]
-    where: {a.b: [1, 2.5, null, false, "3"]}
+    where: {a.b: [1, false, "3"], c: 2.50}
   - {text: No}
 """
     first, second = _read(tmp_path, text)
-    where = {"a.b": (1, 2.5, None, False, "3")}
+    where = {"a.b": ("1", "false", "3"), "c": ("2.50",)}
     models = (".8695 (.0012)", "2.0")
     assert first == Entry("51.70", 0.4, 1, True, "b", None, models, where, line=2)
     assert second == Entry("No", line=9)
@@ -81,7 +81,7 @@ def test_a_section_that_a_file_lacks_is_empty(tmp_path):
         ("claims:\n  - {text: a, seeds: .5}", "line 2: claims.seeds must be a whole number"),
         ("claims:\n  - {text: a, is_ours: ja}", "line 2: claims.is_ours must be true or false"),
         ("claims:\n  - {text: a, kind_of: c}", "line 2: claims.kind_of must be one of"),
-        ("claims:\n  - {text: a, models: b}", "line 2: claims.models must be a list"),
+        ("claims:\n  - {text: a, models: {b: c}}", "line 2: claims.models must be a list"),
         ("claims:\n  - {text: a, seeds: 0}", "line 2: claims: seeds must be above 0"),
         ("claims:\n  - {text: [a]}", "line 2: claims.text must be a text or a number"),
         ("claims:\n  - a", "line 2: claims must have keys and values"),

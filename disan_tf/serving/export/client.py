@@ -39,24 +39,30 @@ class Client:
         metadata = folder / "assets.extra" if is_saved_model else folder
         self.metadata = json.loads((metadata / "metadata.json").read_text(encoding="utf-8"))
         if is_saved_model:
-            self._run = _saved_model(folder)
+            self._words, self._run = None, load_saved_model(folder)
             return
-        self._run = _onnx(folder) if (folder / "model.onnx").is_file() else _tflite(folder)
+        kind = "onnx" if (folder / "model.onnx").is_file() else "tflite"
+        self._run = LOADERS[kind](folder / f"model.{kind}")
         with open(folder / "vocabulary.txt", encoding="utf-8", newline="\n") as file:
-            words = file.read().split("\n")
-        self._ids = {word: number for number, word in enumerate(words[:-1], start=2)}
+            words = file.read().split("\n")[:-1]
+        self._words = {word: number for number, word in enumerate(words, start=2)}
 
     def __call__(self, *texts: str) -> dict[str, np.ndarray]:
-        named = dict(zip(self.metadata["inputs"], texts))
-        if hasattr(self, "_ids"):
-            named = {name: self.ids(text) for name, text in named.items()}
-        return {name: np.asarray(output)[0] for name, output in self._run(named).items()}
+        fields = self.metadata["inputs"]
+        if self._words is None:
+            outputs = self._run({name: [text] for name, text in zip(fields, texts)})
+        else:
+            ids = list(map(self.ids, texts))
+            names = [f"{field}_ids" for field in fields] if len(fields) > 1 else ["ids"]
+            lacks = any((row == 1).all() for row in ids)
+            outputs = {**self._run(dict(zip(names, ids))), "no_known_word": [lacks]}
+        return {name: np.asarray(output)[0] for name, output in outputs.items()}
 
     def ids(self, text: str) -> np.ndarray:
         """Returns the word ids of a text, <int32>[1, tokens]."""
         tokens = tokenize(text, self.metadata["tokenizer"])
         words = [token.lower() for token in tokens] if self.metadata["lowercase"] else tokens
-        return np.array([[self._ids.get(word, 1) for word in words] or [1]], np.int32)
+        return np.array([[self._words.get(word, 1) for word in words] or [1]], np.int32)
 
     def describe(self, *texts: str) -> str:
         """Returns the class with its probability, or the score, of a row."""
@@ -66,45 +72,44 @@ class Client:
         if "score" in outputs:
             return f"{outputs['score']:.3f}"
         best = outputs["probabilities"].argmax()
-        lacks = "no_known_word" in outputs and outputs["no_known_word"]
-        note = ", no known word" if lacks else ""
+        note = ", no known word" if outputs["no_known_word"] else ""
         return f"{self.metadata['classes'][best]} ({outputs['probabilities'][best]:.3f}{note})"
 
 
-def _saved_model(folder: Path):
+def load_saved_model(path: Path):
+    """Returns a function of columns of texts by name, which returns the outputs by name."""
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 
-    model = tf.saved_model.load(str(folder))
+    model = tf.saved_model.load(str(path))
 
     def run(texts):
-        rows = {name: tf.constant([text]) for name, text in texts.items()}
-        return model.signatures["serving_default"](**rows)
+        columns = {name: tf.constant(column) for name, column in texts.items()}
+        return model.signatures["serving_default"](**columns)
 
     return run
 
 
-def _onnx(folder: Path):
+def load_onnx(path: Path):
+    """Returns a function of arrays by name, which returns the outputs by name."""
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    inputs = [entry.name for entry in session.get_inputs()]
-    return lambda ids: dict(zip(names, session.run(names, _named(ids, inputs))))
+    return lambda arrays: dict(zip(names, session.run(names, arrays)))
 
 
-def _tflite(folder: Path):
+def load_tflite(path: Path):
+    """Returns a function of arrays by name, which returns the outputs by name."""
     try:
         from ai_edge_litert.interpreter import Interpreter
     except ImportError:
         from tensorflow.lite.python.interpreter import Interpreter
-    run = Interpreter(str(folder / "model.tflite")).get_signature_runner()
-    return lambda ids: run(**_named(ids, run.get_input_details()))
+    run = Interpreter(str(path)).get_signature_runner()
+    return lambda arrays: run(**arrays)
 
 
-def _named(ids: dict, inputs) -> dict:
-    """Names ids as the model's inputs are: "ids", or "premise_ids" for the field premise."""
-    return {name: ids.get(name[: -len("_ids")], next(iter(ids.values()))) for name in inputs}
+LOADERS = {"onnx": load_onnx, "tflite": load_tflite}
 
 
 def main(arguments=None) -> None:

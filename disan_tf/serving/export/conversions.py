@@ -18,13 +18,13 @@ from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
+from disan_tf.serving.export import client
 from disan_tf.serving.export.saved_model import describe_model, write_versions
 from disan_tf.serving.export.signatures import converted_function
 from disan_tf.text.tokenizer import for_raw_text
 from disan_tf.text.tokenizer_rules import python_steps
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
-_CLIENT = Path(__file__).with_name("client.py")
 TOLERANCE = 1e-4  # absolute, or relative for numbers above 1
 
 Predict = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
@@ -59,10 +59,13 @@ def _refusal(bundle: Bundle, reason: str) -> UserError:
 def _write(kind, bundle, max_tokens, folder: Path) -> None:
     folder.mkdir()
     path, encoder = folder / f"model.{kind}", bundle.config.encoder.name
-    convert, load = FORMATS[kind]
     try:
-        convert(converted_function(bundle, max_tokens), path)
-        difference = _largest_difference(bundle, max_tokens, load(path))
+        FORMATS[kind](converted_function(bundle, max_tokens), path)
+        with warnings.catch_warnings():  # TensorFlow 2.21 announces the package of its successor
+            warnings.filterwarnings("ignore", "(?s).*Interpreter is deprecated", UserWarning)
+            predict = client.LOADERS[kind](path)
+        with no_standard_error():  # the first call of TFLite announces a delegate
+            difference = _largest_difference(bundle, max_tokens, predict)
     except _Refused as error:
         reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
         raise _refusal(bundle, reason) from None
@@ -75,7 +78,7 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
     metadata = {**describe_model(bundle, max_tokens), **checked, "tokenizer": steps}
     write_json(folder / "metadata.json", metadata)
     copy_file(bundle.directory / VOCABULARY, folder / VOCABULARY)
-    copy_file(_CLIENT, folder / _CLIENT.name)
+    copy_file(client.__file__, folder / "client.py")
 
 
 def _largest_difference(bundle: Bundle, max_tokens, predict: Predict) -> float:
@@ -127,18 +130,6 @@ def _to_tflite(function: Callable, path: Path) -> None:
         raise _Refused(_reason(error)) from None
 
 
-def _load_tflite(path: Path) -> Predict:
-    with warnings.catch_warnings():  # TensorFlow 2.21 announces the package of its successor
-        warnings.filterwarnings("ignore", "(?s).*tf.lite.Interpreter is deprecated", UserWarning)
-        run = tf.lite.Interpreter(model_path=str(path)).get_signature_runner()
-
-    def predict(sentences):
-        with no_standard_error():  # the first call announces a delegate
-            return run(**sentences)
-
-    return predict
-
-
 def _to_onnx(function: Callable, path: Path) -> None:
     tf2onnx_convert, _ = _onnx_packages()
     with portable():
@@ -146,13 +137,6 @@ def _to_onnx(function: Callable, path: Path) -> None:
             tf2onnx_convert.from_function(function, function.input_signature, output_path=str(path))
         except Exception as error:  # the converter may raise any error
             raise _Refused(_reason(error)) from None
-
-
-def _load_onnx(path: Path) -> Predict:
-    _, onnxruntime = _onnx_packages()
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return lambda sentences: dict(zip(names, session.run(names, dict(sentences))))
 
 
 def _onnx_packages():
@@ -172,4 +156,4 @@ def _reason(error) -> str:
     return f"it lacks {', '.join(lacking)}" if lacking else text.splitlines()[0][:200]
 
 
-FORMATS = {"tflite": (_to_tflite, _load_tflite), "onnx": (_to_onnx, _load_onnx)}
+FORMATS = {"tflite": _to_tflite, "onnx": _to_onnx}

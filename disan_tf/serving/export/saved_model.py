@@ -4,11 +4,10 @@ import contextlib
 import errno
 import functools
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Callable, Optional
 
-import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.files import scratch_folder, sync, sync_and_rename, write_json
@@ -22,7 +21,6 @@ from disan_tf.serving.export.signatures import (
     make_function,
     methods_of,
 )
-from disan_tf.serving.export.warm_up import write_requests
 from disan_tf.serving.inference.records import text_name
 
 METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users
@@ -174,7 +172,6 @@ def _save(bundle: Bundle, graphs: Graphs, metadata, text_to_ids, folder: Path) -
         module.regularization_losses = []
         tf.saved_model.save(module, str(folder), signatures, options)  # traces `call` again
     write_json(folder / METADATA, metadata)
-    write_requests(folder, bundle.config.name, _warm_up(graphs.signatures))
 
 
 def _weights_of(model, traced: Sequence) -> list[tf.Variable]:
@@ -193,19 +190,6 @@ def _in_dictionary(function):
         return function.python_function(*(inputs[name] for name in specs))
 
     return make_function(call, [specs])
-
-
-def _warm_up(signatures: Mapping[str, Callable]) -> Iterator[tuple[str, dict]]:
-    """Yields requests with a single sentence and with several, for each signature."""
-    for name, function in signatures.items():
-        for rows in (1, 16):
-            yield name, {spec.name: _example(spec, rows) for spec in function.input_signature}
-
-
-def _example(spec: tf.TensorSpec, rows: int) -> np.ndarray:
-    if spec.dtype == tf.string:
-        return np.array([b"The film is long , but it is not boring at all ."] * rows)
-    return np.ones([rows, 12, *spec.shape[2:]], spec.dtype.as_numpy_dtype)
 
 
 def describe_model(bundle: Bundle, max_tokens: Optional[int]) -> dict:

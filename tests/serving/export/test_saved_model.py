@@ -10,7 +10,6 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from disan_tf.ops import portable
 from disan_tf.serving.export import saved_model
 from disan_tf.serving.export.saved_model import METADATA, export_saved_model, write_versions
-from disan_tf.serving.export.warm_up import FILE
 from disan_tf.serving.inference.predict import make_prediction_step
 from tests.support.models.bundles import CLASSES, SENTENCES, WORDS
 from tests.support.models.exports import ask_both, decoded
@@ -188,14 +187,6 @@ def _write_one(folder, write):
 def _write_folder(folder):
     folder.mkdir(parents=True)
     (folder / "saved_model.pb").write_text("")
-
-
-def test_warm_up_requests_ask_every_signature_of_both_models(export):
-    for path in export:
-        names = set(saved_meta(path).signature_def) - {"__saved_model_init_op"}
-        records = list(tf.data.TFRecordDataset(str(path / FILE)).as_numpy_iterator())
-        assert len(records) == 2 * len(names) >= 4
-        assert all(any(name.encode() in record for record in records) for name in names)
 
 
 def test_each_model_has_its_metadata(export):

@@ -1,7 +1,7 @@
-"""Functions of tensorflow-addons (TFA): moving averages of weights, F1, kappa.
+"""Moving averages of weights by tensorflow-addons (TFA), or without it.
 
 TFA is no longer developed, and its last release goes with TensorFlow 2.15. Only `with_tfa` imports
-TFA; `without_tfa` has the same functions, and checkpoints of one continue with the other.
+TFA; `without_tfa` has the same function, and checkpoints of one continue with the other.
 """
 
 import functools
@@ -36,19 +36,3 @@ def moving_average(
     the decay after t steps is at most (1 + t) / (10 + t): short trainings forget their start.
     """
     return backend().moving_average(optimizer, decay, warm_up)
-
-
-def f1_scores(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> tf.Tensor:
-    """Computes F1 of each class, <float32>[classes], from <int32>[examples] labels and predictions.
-
-    The F1 of a class that is neither a label nor a prediction is 0.
-    """
-    return backend().f1_scores(labels, predictions, classes)
-
-
-def cohen_kappa(labels: tf.Tensor, predictions: tf.Tensor, classes: int) -> float:
-    """Computes Cohen's kappa of <int32>[examples] labels and predictions.
-
-    If all labels and predictions are of one class, kappa is undefined, and 0 is returned.
-    """
-    return backend().cohen_kappa(labels, predictions, classes)

@@ -1,6 +1,5 @@
-"""The functions of `disan_tf.addons` without tensorflow-addons."""
+"""The function of `disan_tf.addons` without tensorflow-addons."""
 
-import numpy as np
 import tensorflow as tf
 
 
@@ -81,16 +80,3 @@ class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
 
 
 moving_average = MovingAverage
-
-
-def f1_scores(labels, predictions, classes):
-    matrix = tf.math.confusion_matrix(labels, predictions, classes, dtype=tf.float32)
-    occurrences = tf.reduce_sum(matrix, axis=0) + tf.reduce_sum(matrix, axis=1)
-    return tf.math.divide_no_nan(2 * tf.linalg.diag_part(matrix), occurrences)
-
-
-def cohen_kappa(labels, predictions, classes):
-    matrix = tf.math.confusion_matrix(labels, predictions, classes, dtype=tf.float64).numpy()
-    shares = matrix / matrix.sum()
-    by_chance = shares.sum(axis=0) @ shares.sum(axis=1)
-    return float((np.trace(shares) - by_chance) / (1 - by_chance)) if by_chance < 1 else 0.0

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from typing import Optional
 
 import numpy as np
-import tensorflow as tf
-
-from disan_tf.addons import cohen_kappa, f1_scores
 
 LENGTH_BINS = {"1-4": 1, "5-11": 5, "12-24": 12, "25-37": 25, "38+": 38}  # name -> least length
 
@@ -18,7 +15,10 @@ def accuracy(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 def macro_f1(predictions: np.ndarray, labels: np.ndarray, classes: int) -> float:
     """Returns the mean F1 of all classes, see `classification_scores`."""
-    return float(f1_scores(labels, predictions, classes).numpy().astype(float).mean())
+    from sklearn.metrics import f1_score  # a second, which a first prediction needs not
+
+    numbers = range(classes)
+    return float(f1_score(labels, predictions, labels=numbers, average="macro", zero_division=0))
 
 
 def expected_calibration_error(
@@ -45,7 +45,8 @@ def classification_scores(
     """Computes all metrics of a split.
 
     Precision, recall and F1 of a class are 0 where they are undefined (a class that never occurs);
-    macro F1 is the mean of F1 = 2 precision recall / (precision + recall) over all classes.
+    macro F1 is the mean of F1 = 2 precision recall / (precision + recall) over all classes. Cohen's
+    kappa is 0 where all labels and predictions are of one class.
 
     Args:
       predictions: <int>[examples].
@@ -71,18 +72,18 @@ def classification_scores(
 
 
 def _class_scores(predictions, labels, classes):
-    f1 = f1_scores(labels, predictions, len(classes)).numpy().astype(float)
-    matrix = tf.math.confusion_matrix(labels, predictions, len(classes)).numpy()
-    correct, gold, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
-    columns = {
-        "precision": (correct / np.maximum(predicted, 1)).tolist(),
-        "recall": (correct / np.maximum(gold, 1)).tolist(),
-        "f1": f1.tolist(),
-        "support": gold.tolist(),
-    }
+    from sklearn import metrics
+
+    pair, numbers = (labels, predictions), {"labels": range(len(classes))}
+    titles = ("precision", "recall", "f1", "support")
+    columns = metrics.precision_recall_fscore_support(*pair, **numbers, zero_division=0)
+    columns = dict(zip(titles, (column.tolist() for column in columns)))
+    with np.errstate(invalid="ignore"):  # 0 / 0 if all labels and predictions are of one class
+        kappa = float(metrics.cohen_kappa_score(*pair, **numbers))
+    matrix = metrics.confusion_matrix(*pair, **numbers)
     return {
-        "cohen_kappa": cohen_kappa(labels, predictions, len(classes)),
-        "macro_f1": float(f1.mean()),
+        "cohen_kappa": 0.0 if np.isnan(kappa) else kappa,
+        "macro_f1": float(np.mean(columns["f1"])),
         "classes": {
             name: {column: values[k] for column, values in columns.items()}
             for k, name in enumerate(classes)

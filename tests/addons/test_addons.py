@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf import addons
 from disan_tf.training.optimizers import adadelta
 from tests.support.models.averaged_network import (
     BATCHES,
@@ -68,19 +67,3 @@ def test_restored_average_goes_on_bit_for_bit(scaled, tmp_path):
     for ours, theirs in zip(found, expected):
         np.testing.assert_array_equal(ours, theirs)
     assert int(optimizer.iterations) == len(BATCHES)
-
-
-def test_f1_is_the_harmonic_mean_of_precision_and_recall_and_0_for_an_absent_class():
-    f1 = addons.f1_scores([0, 0, 1, 1], [0, 1, 1, 1], 3)
-    np.testing.assert_allclose(f1, [2 / 3, 0.8, 0.0], rtol=1e-6)
-
-
-def test_kappa_of_two_classes():
-    # observed agreement 3/4, by chance 1/2 * 1/4 + 1/2 * 3/4 = 1/2
-    assert addons.cohen_kappa([0, 0, 1, 1], [0, 1, 1, 1], 2) == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize("classes", [2, 5])
-def test_kappa_of_one_example_is_0(classes):
-    assert addons.cohen_kappa([1], [1], classes) == 0.0
-    assert addons.cohen_kappa([1], [0], classes) == 0.0

@@ -10,7 +10,7 @@ import tensorflow as tf
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.inputs import is_single, read_inputs
 from disan_tf.serving.inference.records import Columns, usual_columns
-from disan_tf.text.labels import class_numbers
+from disan_tf.text.labels import are_numbers, class_numbers
 
 
 def check_arguments(
@@ -102,14 +102,19 @@ def read_labels(y, classes: Sequence[str], is_sparse: bool):
 def read_dataset(dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str]):
     """Maps a dataset of texts, or of (texts, labels, ...), to what the model reads.
 
-    Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers.
+    Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers. As
+    in `read_labels`, whole numbers are names if all names of classes are such numbers.
     """
 
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
-        if others and getattr(others[0], "dtype", None) == tf.string:
-            others[0] = _numbers_of_names(others[0], classes)
+        labels = others[0] if others and tf.is_tensor(others[0]) else None
+        is_column = labels is not None and labels.shape.rank in (0, 1)  # no one-hot rows
+        if is_column and labels.dtype.is_integer and are_numbers(classes):
+            labels = tf.strings.as_string(labels)
+        if labels is not None and labels.dtype == tf.string:
+            others[0] = _numbers_of_names(labels, classes)
         return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
 
     return dataset.map(convert, tf.data.AUTOTUNE)

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.errors import UserError
+from disan_tf.serving.fine_tuning.arguments import read_dataset
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.films import LABELS, TEXTS
@@ -63,6 +64,20 @@ def test_texts_and_labels_by_name_train(classifier):
     weights = {"bad": 2.0, "good": 1.0}
     model.fit({"text": TEXTS}, NAMES, validation_data=by_name, class_weight=weights, verbose=0)
     assert model.evaluate(by_name, verbose=0)[1] == 1.0
+
+
+def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
+    def labels_of(classes, labels):
+        dataset = tf.data.Dataset.from_tensor_slices((["a film"] * len(labels), labels)).batch(4)
+        ((_, read),) = read_dataset(dataset, ("sentence",), classes)
+        return read.numpy().tolist()
+
+    assert labels_of(["1", "2", "3"], [3, 1]) == [2, 0]
+    assert labels_of(["bad", "good"], [1, 0]) == [1, 0]
+    one_hot = [[0, 0, 1], [1, 0, 0]]
+    assert labels_of(["1", "2", "3"], one_hot) == one_hot
+    with pytest.raises(tf.errors.InvalidArgumentError, match="none of the classes 1, 2, 3"):
+        labels_of(["1", "2", "3"], [0])
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ HELD_OUT = 0.1  # share of each class's texts, if there is no validation data
 class BestAverages(tf.keras.callbacks.Callback):
     """Evaluates moving averages of the weights; training ends with the best of them.
 
+    From an evaluation to the next epoch the model has the averages, so that other callbacks save
+    what was evaluated.
+
     After step t, average = d * average + (1 - d) * weight with d = min(0.99, (1 + t) / (10 + t)),
     starting from the initial weights. Only trainable weights are averaged.
 
@@ -26,6 +29,11 @@ class BestAverages(tf.keras.callbacks.Callback):
         self.weights = self.model.trainable_variables
         self.averages = self._values()
         self.step, self.waited, self.best, self.best_score = 0, 0, None, -1.0
+        self.trained = None
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if self.trained is not None:
+            self._assign(self.trained)
 
     def on_train_batch_end(self, batch, logs=None):
         self.step += 1
@@ -38,9 +46,6 @@ class BestAverages(tf.keras.callbacks.Callback):
     def on_test_begin(self, logs=None):
         self.trained = self._values()
         self._assign(self.averages)
-
-    def on_test_end(self, logs=None):
-        self._assign(self.trained)
 
     def on_epoch_end(self, epoch, logs=None):
         self.waited += 1

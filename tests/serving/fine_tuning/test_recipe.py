@@ -11,7 +11,7 @@ from disan_tf.serving.fine_tuning.recipe import BestAverages, hold_out
 from tests.support.models.films import LABELS, TEXTS
 
 X, Y = np.array([[1.0], [-2.0]], np.float32), np.array([1.0, 0.0], np.float32)
-RATE = 0.5
+RATE = 0.25
 
 
 @pytest.fixture
@@ -44,17 +44,22 @@ class Evaluated(tf.keras.callbacks.Callback):
         self.weights.append(float(self.model.get_weights()[0][0, 0]))
 
 
-def test_averages_are_evaluated_and_those_of_the_best_epoch_are_kept(model):
+def test_averages_are_evaluated_and_those_of_the_best_epoch_are_kept(model, tmp_path):
     scores, evaluated, averages = (0.1, 0.6, 0.6, 0.5, 0.9), Evaluated(), [*_averages(4)]
+    saved = str(tmp_path / "{epoch}.weights.h5")
     given = tf.keras.callbacks.LambdaCallback(
         on_epoch_end=lambda epoch, logs: logs.update(val_accuracy=scores[epoch])
     )
-    callbacks = [given, BestAverages(patience=2), evaluated]
+    save = tf.keras.callbacks.ModelCheckpoint(saved, save_weights_only=True)
+    callbacks = [given, save, BestAverages(patience=2), evaluated]
     fit = {"validation_data": (X, Y), "epochs": 5, "verbose": 0}
     history = model.fit(X[:1], Y[:1], callbacks=callbacks, **fit)
     assert len(history.epoch) == 4  # two epochs after the best one
     np.testing.assert_allclose(evaluated.weights, averages, rtol=1e-5)
     np.testing.assert_allclose(model.get_weights()[0], [averages[1:2]], rtol=1e-5)
+    for epoch, average in enumerate(averages, start=1):  # another callback saves what was evaluated
+        model.load_weights(saved.format(epoch=epoch))
+        np.testing.assert_allclose(model.get_weights()[0], [[average]], rtol=1e-5)
 
 
 def test_a_weight_without_axes_has_an_average_too():

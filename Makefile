@@ -65,7 +65,7 @@ test-beam: install-beam
 	$(BEAM)/bin/python -m pytest tests/serving/beam \
 	  tests/serving/test_long_texts.py::test_a_keras_layer_of_hub_trains_it
 
-# The site of docs/ runs the tutorials; DOCS_EXECUTE=0 leaves their outputs out.
+# DOCS_EXECUTE=1 runs the tutorials and shows their outputs.
 install-docs:
 	@$(INSTALL) $(DOCS) -r requirements-docs.txt -c requirements-dev.txt
 

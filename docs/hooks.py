@@ -1,6 +1,6 @@
-"""Prepares the site for MkDocs: runs the tutorials, and adds the repository's own pages.
+"""Prepares the site for MkDocs: adds the repository's own pages, and the outputs of the tutorials.
 
-DOCS_EXECUTE=0 in the environment shows the tutorials without their outputs, within seconds.
+The outputs need DOCS_EXECUTE=1 in the environment, and some minutes.
 """
 
 import itertools
@@ -22,6 +22,7 @@ from nbconvert import MarkdownExporter
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "repository"  # folder of the site that holds the READMEs and their neighbours
 OPTIONAL = ("how_to/gpu.md",)  # pages that the navigation names and that may be absent
+_RESULTS = "<!-- results of README.md -->"  # stands in the home page
 _TEMPLATE = """{% extends 'markdown/index.md.j2' %}
 {% block stream %}
 ```text
@@ -69,11 +70,18 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, **_):
     """Leads links to pages of the site; a link to another file of the repository is plain text."""
     here = page.file.src_uri
+    markdown = markdown.replace(_RESULTS, _results())
     parts = (
         "".join(lines) if is_code else _LINK.sub(lambda match: _moved(match, here), "".join(lines))
         for is_code, lines in itertools.groupby(markdown.splitlines(keepends=True), _is_code)
     )
     return "".join(parts)
+
+
+def _results() -> str:
+    """Returns the results of the README, with the links of a page in `docs`."""
+    _, _, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition("results: begin -->\n")
+    return rest.partition("<!-- results: end -->")[0].replace("](", "](../")
 
 
 def _is_code(line: str) -> bool:
@@ -104,7 +112,8 @@ def _formula(source, *_, **__) -> str:
 def _execute(path: Path) -> dict:
     """Returns the page of a notebook and its pictures, by their file names."""
     notebook = nbformat.read(path, as_version=4)
-    if os.environ.get("DOCS_EXECUTE", "1") != "0":
+    if os.environ.get("DOCS_EXECUTE") == "1":
+        print(f"running {path.name}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
             resources = {"metadata": {"path": folder}}
             options = {"timeout": 1800, "coalesce_streams": True}

@@ -118,6 +118,14 @@ def test_a_vocabulary_that_is_not_that_of_the_model_is_refused(old, new, tmp_pat
         load_bundle(tmp_path / "demo")
 
 
+def test_a_file_that_was_exchanged_is_refused(tmp_path):
+    shutil.copytree(CHECKPOINTS / "demo", tmp_path / "demo")
+    vocabulary = tmp_path / "demo" / "vocabulary.txt"
+    vocabulary.write_text(vocabulary.read_text().replace("film\n", "movie\n"))
+    with pytest.raises(UserError, match="vocabulary.txt has SHA-256 .* is damaged or was changed"):
+        load_bundle(tmp_path / "demo")
+
+
 def test_a_sentence_without_a_partner_matches_nothing(tmp_path, corpus):
     look_up = save(tmp_path / "best", "drcn_snli", corpus).text_to_ids()
     ids, characters, match = look_up.inputs(look_up.tokens(tf.constant(["Dogs sing here.", ""])))

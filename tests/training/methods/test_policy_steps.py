@@ -21,6 +21,17 @@ def test_a_baseline_is_a_moving_average_of_the_rewards():
     np.testing.assert_allclose(baseline.value(), expected, rtol=1e-6)
 
 
+def test_a_checkpoint_has_the_baseline(tmp_path):
+    config = with_few_operations(tiny_config(name="resan_snli"))
+    config.policy.baseline = 0.9
+    model = build_model(config, (10, 0), 3)
+    first, second = method_of(config, model), method_of(config, model)
+    first.baseline.add(tf.constant(-3.0))
+    path = tf.train.Checkpoint(**first.saved).write(str(tmp_path / "step"))
+    tf.train.Checkpoint(**second.saved).read(path)
+    np.testing.assert_allclose(second.baseline.value(), -3.0, rtol=1e-6)
+
+
 def test_the_step_subtracts_its_baseline_from_the_rewards():
     model = build_model(with_few_operations(tiny_config(name="resan_snli")), (10, 0), 3)
     optimizer, baseline = adadelta(), Baseline(0.9)

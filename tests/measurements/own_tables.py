@@ -1,0 +1,209 @@
+"""Measures `TextClassifier.fine_tune` beside simpler models, on tables of texts and of pairs.
+
+TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 OMP_NUM_THREADS=1 \\
+  python -m tests.measurements.own_tables --data_dir=data --output=own_tables.json
+
+An output that exists is continued. --data_dir has the corpora of `data_prep.download`, and in
+`own_tables/` Banking77 and the Microsoft Research Paraphrase Corpus.
+"""
+
+import argparse
+import csv
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from data_prep.prepare import prepare
+from disan_tf import TextClassifier
+from disan_tf.common.files import write_json
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.reporting.baseline import fit_baseline
+from disan_tf.reporting.differences import Answers, difference
+from disan_tf.runs.machine import describe_machine
+from disan_tf.serving.fine_tuning.recipe import hold_out
+from tests.support.runs.training import load_config
+
+Rows = Sequence[tuple[str, ...]]  # one text or two, then the class
+JOBS = (  # table, training rows (0 = all), seeds, preset
+    ("cr", 500, (1, 2, 3), "disan_sst2"),
+    ("cr", 2000, (1,), "disan_sst2"),
+    ("subj", 500, (1, 2, 3), "disan_snli"),
+    ("trec", 500, (1, 2, 3), "disan_snli"),
+    ("trec", 3000, (1,), "disan_snli"),
+    ("banking77", 0, (1,), "disan_snli"),
+    ("sick", 0, (1,), "disan_snli"),
+    ("msr", 0, (1,), "disan_snli"),
+    ("multinli_telephone", 0, (1,), "disan_snli"),
+)
+_SICK = ("sentence_A", "sentence_B", "entailment_judgment")
+_MSR = ("#1 String", "#2 String", "Quality")
+_DIM, _EPOCHS, _PATIENCE, _BATCH = 100, 30, 4, 16
+
+
+def read_table(data: Path, name: str) -> tuple[Rows, Rows]:
+    """Returns the rows for training, in a fixed random order, and the rows of the test part."""
+    if name in ("cr", "subj"):
+        path = data / "polarity" / {"cr": "custrev.all", "subj": "subj.all"}[name]
+        lines = path.read_text(encoding="latin-1").split("\n")
+        pairs = (line.partition(" ") for line in lines if len(line.split()) > 1)
+        rows = _shuffled([(text.strip(), label) for label, _, text in pairs], 5)
+        count = {"cr": 700, "subj": 1000}[name]
+        return rows[count:], rows[:count]
+    if name == "trec":
+        parts = [data / "trec" / file for file in ("train_5500.label", "TREC_10.label")]
+        lines = [path.read_text(encoding="latin-1").split("\n") for path in parts]
+        pairs = ([line.partition(" ") for line in part if line] for part in lines)
+        return tuple([(text, kind.partition(":")[0]) for kind, _, text in part] for part in pairs)
+    if name == "multinli_telephone":
+        parts = [data / "multinli_1.0" / f"multinli_1.0_{it}.jsonl" for it in _MULTINLI]
+        return tuple(list(_genre(path, "telephone")) for path in parts)
+    columns, parts = {
+        "banking77": (("text", "category"), ("banking77_train.csv", "banking77_test.csv")),
+        "msr": (_MSR, ("msr_train.tsv", "msr_test.tsv")),
+        "sick": (_SICK, ("SICK_train.txt", "SICK_test_annotated.txt")),
+    }[name]
+    folder = data / ("sick" if name == "sick" else "own_tables")
+    return tuple(_columns(folder / part, columns) for part in parts)
+
+
+_MULTINLI = ("train", "dev_matched")
+
+
+def _genre(path: Path, genre: str) -> Iterator[tuple[str, str, str]]:
+    with open(path, encoding="utf-8") as file:
+        for row in map(json.loads, file):
+            if row["genre"] == genre and row["gold_label"] != "-":
+                yield row["sentence1"], row["sentence2"], row["gold_label"]
+
+
+def _columns(path: Path, names: Sequence[str]) -> Rows:
+    is_csv = path.suffix == ".csv"
+    form = {} if is_csv else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return [tuple(row[name] for name in names) for row in csv.DictReader(file, **form)]
+
+
+def _shuffled(rows: Rows, seed: int) -> Rows:
+    rows = list(rows)
+    random.Random(seed).shuffle(rows)
+    return rows
+
+
+def fit_tfidf(train: Rows, test: Rows, *_) -> list[str]:
+    """Returns the predictions of the baseline that `--mode=evaluate` prints."""
+    names = ("text", "label") if len(train[0]) == 2 else ("text", "second_text", "label")
+    config = load_config("own_table", "pairs" if len(names) == 3 else "")
+    config.data.update(train="train.csv", test="test.csv", vectors="")
+    with tempfile.TemporaryDirectory() as folder:
+        for part, rows in (("train", train), ("test", test)):
+            with open(Path(folder) / f"{part}.csv", "w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows([names, *rows])
+        corpus = PreparedCorpus(prepare(config.data, Path(folder), Path(folder) / "prepared"))
+        splits = [corpus.split(part) for part in ("train", "dev", "test")]
+        numbers = fit_baseline(corpus.vocabulary, *splits).predictions
+        return [corpus.classes[number] for number in numbers]
+
+
+def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> list[str]:
+    """Returns the predictions of `TextClassifier.fine_tune`."""
+    pairs, labels = len(train[0]) == 3, [row[-1] for row in train]
+    texts = [[row[:-1] if pairs else row[0] for row in rows] for rows in (train, test)]
+    model = TextClassifier.from_preset(preset, sorted({*labels}), pairs=pairs)
+    model.fine_tune(texts[0], labels, seed=seed, verbose=0)
+    return model.predict_labels(texts[1])
+
+
+def keras_model(make_encoder: Callable, monitor: str) -> Callable[..., list[str]]:
+    """Returns a function that fits a model of Keras' layers and returns its predictions."""
+    keras = tf.keras
+
+    def fit(train, test, _, seed):
+        classes = sorted({row[-1] for row in train})
+        labels = np.array([classes.index(row[-1]) for row in train])
+        columns, test = ([np.array(c, object) for c in zip(*rows)][:-1] for rows in (train, test))
+        (columns, labels), (dev, dev_labels) = hold_out(tuple(columns), labels, seed)
+        words = keras.layers.TextVectorization(20_000)
+        words.adapt(np.concatenate(columns))
+        ids, dev, test = ([words(c).numpy() for c in part] for part in (columns, dev, test))
+        inputs = [keras.Input([None], dtype="int64") for _ in columns]
+        embedding = keras.layers.Embedding(words.vocabulary_size(), _DIM, mask_zero=True)
+        encoder = make_encoder()
+        vectors = [encoder(embedding(x)) for x in inputs]
+        features = vectors[0]
+        if len(vectors) == 2:
+            first, second = vectors
+            parts = [first, second, tf.abs(first - second), first * second]
+            features = keras.layers.Dense(_DIM, "relu")(keras.layers.Concatenate()(parts))
+        logits = keras.layers.Dense(len(classes))(keras.layers.Dropout(0.25)(features))
+        model = keras.Model(inputs, logits)
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("adam", loss, metrics=["accuracy"])
+        stop = keras.callbacks.EarlyStopping(monitor, 0, _PATIENCE, restore_best_weights=True)
+        options = {"epochs": _EPOCHS, "batch_size": _BATCH, "callbacks": [stop], "verbose": 0}
+        model.fit(ids, labels, validation_data=(dev, dev_labels), **options)
+        return [classes[number] for number in model.predict(test, verbose=0).argmax(-1)]
+
+    return fit
+
+
+def _bi_lstm():
+    return tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(_DIM))
+
+
+METHODS = {
+    "tfidf": fit_tfidf,
+    "average": keras_model(tf.keras.layers.GlobalAveragePooling1D, "val_loss"),
+    "bi_lstm": keras_model(_bi_lstm, "val_accuracy"),
+    "fine_tune": fine_tune,
+}
+
+
+def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
+    """Returns accuracies on the test part, processor seconds, and leads over TF-IDF."""
+    train, test = read_table(data, table)
+    train = _shuffled(train, seed)[: count or None]
+    classes = sorted({row[-1] for row in (*train, *test)})
+    gold = np.array([classes.index(row[-1]) for row in test])
+    scores, answers = {}, {}
+    for name, fit in METHODS.items():
+        tf.keras.utils.set_random_seed(seed)
+        started = time.process_time()
+        found = np.array([classes.index(label) for label in fit(train, test, preset, seed)])
+        seconds = time.process_time() - started
+        answers[name] = Answers(found, gold)
+        lead = difference([answers[name]], [answers["tfidf"]], "accuracy")
+        scores[name] = {
+            "accuracy": float(np.mean(found == gold)),
+            "lead": dict(zip(("value", "low", "high"), lead)),
+            "cpu_seconds": round(seconds, 1),
+        }
+        tf.keras.backend.clear_session()
+    job = {"table": table, "rows": len(train), "seed": seed, "preset": preset}
+    return {**job, "test_rows": len(test), "scores": scores}
+
+
+def main() -> None:
+    """Measures all jobs; writes the output after each."""
+    parser = argparse.ArgumentParser(prog="tests.measurements.own_tables")
+    parser.add_argument("--data_dir", type=Path, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args()
+    found = json.loads(options.output.read_text())["jobs"] if options.output.exists() else []
+    done = {(job["table"], job["asked"], job["seed"]) for job in found}
+    for table, count, seeds, preset in JOBS:
+        for seed in seeds:
+            if (table, count, seed) not in done:
+                job = measure(options.data_dir, table, count, seed, preset)
+                found.append({**job, "asked": count})
+                print(json.dumps(found[-1]), flush=True)
+                write_json(options.output, {"machine": describe_machine(), "jobs": found})
+
+
+if __name__ == "__main__":
+    main()

@@ -166,6 +166,19 @@ def test_copies_are_the_tensor_and_their_gradients_add_up(shape, number, dtype, 
     assert np.all(np.abs(to_numpy(tape.gradient(total, x)) - factors.sum(axis=0)) <= bound)
 
 
+def test_elu_of_zero_is_exactly_zero(backend):
+    zeros = tf.zeros([2, 33])
+    y = bias_activation(zeros, zeros[0], tf.keras.activations.elu)
+    np.testing.assert_array_equal(y, zeros)
+
+
+def test_another_function_of_a_known_name_is_not_mistaken_for_it(backend):
+    def elu(x):
+        return 7.0 * x
+
+    np.testing.assert_array_equal(bias_activation(tf.ones([2, 3]), tf.ones([3]), elu), 14.0)
+
+
 @pytest.mark.parametrize(
     "name,number",
     [

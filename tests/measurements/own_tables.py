@@ -22,6 +22,7 @@ import tensorflow as tf
 from data_prep.prepare import prepare
 from disan_tf import TextClassifier
 from disan_tf.common.files import write_json
+from disan_tf.common.tables import markdown_table
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.baseline import fit_baseline
 from disan_tf.reporting.differences import Answers, difference
@@ -43,7 +44,7 @@ JOBS = (  # table, training rows (0 = all), seeds, preset
 )
 _SICK = ("sentence_A", "sentence_B", "entailment_judgment")
 _MSR = ("#1 String", "#2 String", "Quality")
-_DIM, _EPOCHS, _PATIENCE, _BATCH = 100, 30, 4, 16
+_DIM, _EPOCHS, _BATCH = 100, 30, 16
 
 
 def read_table(data: Path, name: str) -> tuple[Rows, Rows]:
@@ -119,8 +120,11 @@ def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> list[str]:
     return model.predict_labels(texts[1])
 
 
-def keras_model(make_encoder: Callable, monitor: str) -> Callable[..., list[str]]:
-    """Returns a function that fits a model of Keras' layers and returns its predictions."""
+def keras_model(make_encoder: Callable, patience: int) -> Callable[..., list[str]]:
+    """Returns a function that fits a model of Keras' layers and returns its predictions.
+
+    The weights are those of the epoch with the highest validation accuracy.
+    """
     keras = tf.keras
 
     def fit(train, test, _, seed):
@@ -144,7 +148,8 @@ def keras_model(make_encoder: Callable, monitor: str) -> Callable[..., list[str]
         model = keras.Model(inputs, logits)
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         model.compile("adam", loss, metrics=["accuracy"])
-        stop = keras.callbacks.EarlyStopping(monitor, 0, _PATIENCE, restore_best_weights=True)
+        best = {"patience": patience, "restore_best_weights": True}
+        stop = keras.callbacks.EarlyStopping("val_accuracy", **best)
         options = {"epochs": _EPOCHS, "batch_size": _BATCH, "callbacks": [stop], "verbose": 0}
         model.fit(ids, labels, validation_data=(dev, dev_labels), **options)
         return [classes[number] for number in model.predict(test, verbose=0).argmax(-1)]
@@ -158,8 +163,8 @@ def _bi_lstm():
 
 METHODS = {
     "tfidf": fit_tfidf,
-    "average": keras_model(tf.keras.layers.GlobalAveragePooling1D, "val_loss"),
-    "bi_lstm": keras_model(_bi_lstm, "val_accuracy"),
+    "average": keras_model(tf.keras.layers.GlobalAveragePooling1D, _EPOCHS),
+    "bi_lstm": keras_model(_bi_lstm, 4),
     "fine_tune": fine_tune,
 }
 
@@ -188,8 +193,30 @@ def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
     return {**job, "test_rows": len(test), "scores": scores}
 
 
+def table_lines(jobs: Sequence[dict]) -> list[dict[str, str]]:
+    """Returns the lines of the table in data_prep/OWN_TABLE.md, with a score for each seed."""
+    groups = {}
+    for job in jobs:
+        groups.setdefault((job["table"], job["asked"]), []).append(job)
+    lines = []
+    for (table, _), group in groups.items():
+        line = {"table": f"{table}, {group[0]['rows']:,}"}
+        for method in METHODS:
+            scores = (100 * job["scores"][method]["accuracy"] for job in group)
+            line[method] = "; ".join(f"{score:.1f}" for score in scores)
+        leads = [[100 * x for x in job["scores"]["fine_tune"]["lead"].values()] for job in group]
+        line["lead over TF-IDF"] = "; ".join(
+            "{:+.1f} ({:+.1f} to {:+.1f})".format(*x) for x in leads
+        )
+        for method in ("bi_lstm", "fine_tune"):
+            seconds = [job["scores"][method]["cpu_seconds"] for job in group]
+            line[f"{method}, seconds"] = f"{np.mean(seconds):.0f}"
+        lines.append({**line, "preset": group[0]["preset"]})
+    return lines
+
+
 def main() -> None:
-    """Measures all jobs; writes the output after each."""
+    """Measures all jobs; writes the output after each, and prints a table."""
     parser = argparse.ArgumentParser(prog="tests.measurements.own_tables")
     parser.add_argument("--data_dir", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
@@ -203,6 +230,7 @@ def main() -> None:
                 found.append({**job, "asked": count})
                 print(json.dumps(found[-1]), flush=True)
                 write_json(options.output, {"machine": describe_machine(), "jobs": found})
+    print(markdown_table(table_lines(found)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Prepares the site for MkDocs: adds the repository's own pages, and the outputs of the tutorials.
 
-The outputs need DOCS_EXECUTE=1 in the environment, and some minutes.
+The outputs are computed, in several minutes, if DOCS_EXECUTE=1 is set.
 """
 
 import itertools
@@ -22,7 +22,7 @@ from nbconvert import MarkdownExporter
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "repository"  # folder of the site that holds the READMEs and their neighbours
 OPTIONAL = ("how_to/gpu.md",)  # pages that the navigation names and that may be absent
-_RESULTS = "<!-- results of README.md -->"  # stands in the home page
+_RESULTS = "<!-- results of README.md -->"  # placeholder in docs/index.md
 _TEMPLATE = """{% extends 'markdown/index.md.j2' %}
 {% block stream %}
 ```text
@@ -68,7 +68,10 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, **_):
-    """Leads links to pages of the site; a link to another file of the repository is plain text."""
+    """Inserts README's results, and leads links to pages of the site.
+
+    A link to another file of the repository becomes plain text.
+    """
     here = page.file.src_uri
     markdown = markdown.replace(_RESULTS, _results())
     parts = (
@@ -80,8 +83,9 @@ def on_page_markdown(markdown, page, **_):
 
 def _results() -> str:
     """Returns the results of the README, with the links of a page in `docs`."""
-    _, _, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition("results: begin -->\n")
-    return rest.partition("<!-- results: end -->")[0].replace("](", "](../")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    _, results, _ = re.split("<!-- results: (?:begin|end) -->\n", text)
+    return results.replace("](", "](../")
 
 
 def _is_code(line: str) -> bool:

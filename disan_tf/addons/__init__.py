@@ -1,4 +1,4 @@
-"""Moving averages of weights by tensorflow-addons (TFA), or without it.
+"""Moving averages of weights, with or without tensorflow-addons (TFA).
 
 TFA is no longer developed, and its last release goes with TensorFlow 2.15. Only `with_tfa` imports
 TFA; `without_tfa` has the same function, and checkpoints of one continue with the other.

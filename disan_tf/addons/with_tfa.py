@@ -1,4 +1,4 @@
-"""The function of `disan_tf.addons` by tensorflow-addons; this file alone imports it."""
+"""The function of `disan_tf.addons` with tensorflow-addons, which only this file imports."""
 
 import warnings
 

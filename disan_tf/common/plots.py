@@ -111,7 +111,7 @@ def contested(weights: np.ndarray) -> float:
 
 
 def line_style(number: int) -> dict:
-    """Returns the style of a picture's line; the first 20 numbers have different styles."""
+    """Returns the style of a picture's line; the first 25 numbers have different styles."""
     count = len(STYLES)
     marks = STYLES[(number + number // count) % count]
     return {**marks, "color": STYLES[number % count]["color"]}

@@ -6,8 +6,8 @@ A file has named sections, and an entry of a section is a dataclass:
     class Claim:
         text: str                      # a scalar as it is written: 51.70 is "51.70"
         margin: float = 0.0            # an optional key
-        models: tuple[str, ...] = ()   # a list, or its only item
-        where: Mapping[str, str] = ... # a mapping
+        models: tuple[str, ...] = ()   # a list
+        where: Mapping[str, str] = ... # a mapping; where its values are lists, one may be a scalar
         line: int = 0                  # the line of the entry, which is no key
 
     claims = read_section(path, "claims", ("tables", "claims"), tuple[Claim, ...])
@@ -109,7 +109,10 @@ class _Parser:
             return tuple(self.parse(item, parts[0], name) for item in self._items(node, name))
         if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
             pairs = self.pairs(node, name)
-            return {key: self.parse(value, parts[1], f"{name}.{key}") for key, _, value in pairs}
+            return {
+                key: self.parse(_listed(value, parts[1]), parts[1], f"{name}.{key}")
+                for key, _, value in pairs
+            }
         if origin is Literal:
             text = self._text(node, name)
             return text if text in parts else self.fail(node, f"{name} must be one of {parts}")
@@ -152,10 +155,9 @@ class _Parser:
         return self._entry(mapping, names[word], name)
 
     def _items(self, node, name: str) -> list:
-        """Returns the nodes of a list; a scalar is the only item of one."""
-        if isinstance(node, yaml.MappingNode):
+        if not isinstance(node, yaml.SequenceNode):
             self.fail(node, f"{name} must be a list")
-        return node.value if isinstance(node, yaml.SequenceNode) else [node]
+        return node.value
 
     def _scalar(self, node, kind: type, name: str):
         text = self._text(node, name)
@@ -171,6 +173,13 @@ class _Parser:
         if not isinstance(node, yaml.ScalarNode) or _is_null(node):
             self.fail(node, f"{name} must be a text or a number")
         return node.value
+
+
+def _listed(node: yaml.Node, kind: Any) -> yaml.Node:
+    """Returns a list of a scalar alone where a mapping's values are lists, else the node."""
+    if get_origin(kind) is not tuple or not isinstance(node, yaml.ScalarNode):
+        return node
+    return yaml.SequenceNode(node.tag, [node], node.start_mark, node.end_mark)
 
 
 def _is_null(node: yaml.ScalarNode) -> bool:

@@ -15,7 +15,7 @@ def accuracy(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 def macro_f1(predictions: np.ndarray, labels: np.ndarray, classes: int) -> float:
     """Returns the mean F1 of all classes, see `classification_scores`."""
-    from sklearn.metrics import f1_score  # a second, which a first prediction needs not
+    from sklearn.metrics import f1_score  # takes a second to import
 
     numbers = range(classes)
     return float(f1_score(labels, predictions, labels=numbers, average="macro", zero_division=0))

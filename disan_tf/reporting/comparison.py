@@ -166,7 +166,8 @@ def _save_curves(runs: Sequence[Run], path: Path) -> Path:
     axes = figure.add_subplot()
     for number, run in enumerate(runs[:_MOST]):
         for place, member in enumerate(run.members):
-            label = None if place else run.name
+            name = f" {run.name}" if run.name.startswith("_") else run.name  # "_a" has no label
+            label = None if place else name
             style = {**line_style(number), "markersize": 3, "linewidth": 1.2}
             axes.plot(*zip(*member.curve), label=label, **style)
     names = dict.fromkeys(run.criterion for run in runs)

@@ -10,7 +10,7 @@
 A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
 or folds, it is extended instead, so that seeds can be trained on several machines.
 
-Runs in a folder `fine_tuning` of the tree go to folders of this name. No table reads them;
+Runs in a folder `fine_tuning` of the tree go to folders of this name. No table shows them;
 `--mode=compare --runs=fine_tuning/ONE,fine_tuning/OTHER` compares them. `note.txt` in a run's or
 series' folder says why its figures differ from the paper's.
 """
@@ -36,7 +36,7 @@ from disan_tf.reporting.results import describe_members
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 
-_APART = "fine_tuning"  # the folder of runs that no table reads
+_FINE_TUNING = "fine_tuning"  # the folder of runs that no table reads
 
 
 def report(runs: Optional[Path], output: Path) -> None:
@@ -102,7 +102,7 @@ def record(root: Path, output: Path) -> None:
 def _name(root: Path, folder: Path) -> str:
     """Returns a run's name: its path below the root."""
     first, *others = folder.relative_to(root).parts or [folder.resolve().name]
-    if first == _APART and others:
+    if first == _FINE_TUNING and others:
         return f"{first}/{'-'.join(others)}"
     return "-".join([first, *others])
 

@@ -29,7 +29,7 @@ def _number(label: str) -> float:
 
 
 def are_numbers(classes: Sequence[str]) -> bool:
-    """Returns whether all names of classes are whole numbers, so that such labels are names."""
+    """Returns whether all names of classes are whole numbers; such labels are then names."""
     return all(_number(name).is_integer() for name in classes)
 
 

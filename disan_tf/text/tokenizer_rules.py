@@ -1,4 +1,4 @@
-r"""The tokenizers' regular expressions, in the syntax of RE2, and their steps for Python.
+r"""The tokenizers' regular expressions, in the syntax of RE2, and for Python's `re`.
 
 RE2 has no look-around, so what depends on the preceding character is marked first, see
 `disan_tf.text.tokenizer`.
@@ -75,6 +75,9 @@ JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
 def python_steps(name: str, split: bool, keep_empty: bool) -> list[tuple[str, object]]:
     """Returns the steps of a tokenizer for Python's `re`, see `disan_tf.serving.export.client`.
 
+    A step is ("replace", pairs of a pattern and its replacement), ("find", a pattern whose matches
+    are the tokens) or ("split", a pattern with a group, which divides tokens and is kept).
+
     Args:
       name: a key of `disan_tf.text.tokenizer.VERSIONS`.
       split, keep_empty: whether tokens are divided by `split_words`, and its option.
@@ -98,12 +101,16 @@ def _for_python(rule):
         return [(_for_python(pattern), replacement) for pattern, replacement in rule]
     rule = re.sub(r"\\x\{(\w+)\}", lambda match: chr(int(match[1], 16)), rule)
     rule = re.sub(r"\\p\{(\w+)\}", lambda match: _ranges(match[1]), rule)
-    return rule.replace(r"\b", r"(?a:\b)")  # RE2's word characters are ASCII
+    # RE2's word characters are ASCII, and no other letter is an i for it.
+    return rule.replace(r"\b", r"(?a:\b)").replace("(?i:", "(?ai:")
 
 
 @cache
 def _ranges(category: str) -> str:
-    """Returns the characters of a Unicode category, such as "Sc" or "Z", for a set of `re`."""
+    """Returns the characters of a Unicode category, such as "Sc" or "Z", for a set of `re`.
+
+    They are those of Python's version of Unicode; RE2's may be another.
+    """
     names = map(unicodedata.category, map(chr, range(sys.maxunicode + 1)))
     marks = "".join("x" if name.startswith(category) else " " for name in names)
     runs = (match.span() for match in re.finditer("x+", marks))

@@ -3,8 +3,8 @@
 from disan_tf.common import plots
 
 
-def test_twenty_lines_have_different_styles():
-    assert len({repr(plots.line_style(number)) for number in range(20)}) == 20
+def test_25_lines_have_different_styles():
+    assert len({repr(plots.line_style(number)) for number in range(25)}) == 25
 
 
 def test_a_legend_stands_beside_the_axes_and_inside_the_figure():

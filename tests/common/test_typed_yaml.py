@@ -81,7 +81,7 @@ def test_a_section_that_a_file_lacks_is_empty(tmp_path):
         ("claims:\n  - {text: a, seeds: .5}", "line 2: claims.seeds must be a whole number"),
         ("claims:\n  - {text: a, is_ours: ja}", "line 2: claims.is_ours must be true or false"),
         ("claims:\n  - {text: a, kind_of: c}", "line 2: claims.kind_of must be one of"),
-        ("claims:\n  - {text: a, models: {b: c}}", "line 2: claims.models must be a list"),
+        ("claims:\n  - {text: a, models: b}", "line 2: claims.models must be a list"),
         ("claims:\n  - {text: a, seeds: 0}", "line 2: claims: seeds must be above 0"),
         ("claims:\n  - {text: [a]}", "line 2: claims.text must be a text or a number"),
         ("claims:\n  - a", "line 2: claims must have keys and values"),

@@ -1,9 +1,9 @@
-"""Measures `TextClassifier.fine_tune` beside simpler models, on tables of texts and of pairs.
+"""Compares `TextClassifier.fine_tune` with TF-IDF, averaged word vectors and a Bi-LSTM.
 
 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 OMP_NUM_THREADS=1 \\
   python -m tests.measurements.own_tables --data_dir=data --output=own_tables.json
 
-An output that exists is continued. --data_dir has the corpora of `data_prep.download`, and in
+An existing output is continued. --data_dir has the corpora of `data_prep.download`, and in
 `own_tables/` Banking77 and the Microsoft Research Paraphrase Corpus.
 """
 
@@ -44,6 +44,7 @@ JOBS = (  # table, training rows (0 = all), seeds, preset
 )
 _SICK = ("sentence_A", "sentence_B", "entailment_judgment")
 _MSR = ("#1 String", "#2 String", "Quality")
+_MULTINLI = ("train", "dev_matched")
 _DIM, _EPOCHS, _BATCH = 100, 30, 16
 
 
@@ -62,7 +63,7 @@ def read_table(data: Path, name: str) -> tuple[Rows, Rows]:
         pairs = ([line.partition(" ") for line in part if line] for part in lines)
         return tuple([(text, kind.partition(":")[0]) for kind, _, text in part] for part in pairs)
     if name == "multinli_telephone":
-        parts = [data / "multinli_1.0" / f"multinli_1.0_{it}.jsonl" for it in _MULTINLI]
+        parts = [data / "multinli_1.0" / f"multinli_1.0_{part}.jsonl" for part in _MULTINLI]
         return tuple(list(_genre(path, "telephone")) for path in parts)
     columns, parts = {
         "banking77": (("text", "category"), ("banking77_train.csv", "banking77_test.csv")),
@@ -71,9 +72,6 @@ def read_table(data: Path, name: str) -> tuple[Rows, Rows]:
     }[name]
     folder = data / ("sick" if name == "sick" else "own_tables")
     return tuple(_columns(folder / part, columns) for part in parts)
-
-
-_MULTINLI = ("train", "dev_matched")
 
 
 def _genre(path: Path, genre: str) -> Iterator[tuple[str, str, str]]:
@@ -134,7 +132,7 @@ def keras_model(make_encoder: Callable, patience: int) -> Callable[..., list[str
         (columns, labels), (dev, dev_labels) = hold_out(tuple(columns), labels, seed)
         words = keras.layers.TextVectorization(20_000)
         words.adapt(np.concatenate(columns))
-        ids, dev, test = ([words(c).numpy() for c in part] for part in (columns, dev, test))
+        ids, dev, test = ([_ids(words, c) for c in part] for part in (columns, dev, test))
         inputs = [keras.Input([None], dtype="int64") for _ in columns]
         embedding = keras.layers.Embedding(words.vocabulary_size(), _DIM, mask_zero=True)
         encoder = make_encoder()
@@ -157,6 +155,13 @@ def keras_model(make_encoder: Callable, patience: int) -> Callable[..., list[str
     return fit
 
 
+def _ids(words, texts: np.ndarray) -> np.ndarray:
+    """Returns ids <int>[texts, length]; a text of punctuation alone is one unknown word."""
+    ids = words(texts).numpy()
+    ids[:, 0] = np.maximum(ids[:, 0], 1)
+    return ids
+
+
 def _bi_lstm():
     return tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(_DIM))
 
@@ -170,7 +175,7 @@ METHODS = {
 
 
 def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
-    """Returns accuracies on the test part, processor seconds, and leads over TF-IDF."""
+    """Returns accuracies on the test part, processor seconds, and gains over TF-IDF."""
     train, test = read_table(data, table)
     train = _shuffled(train, seed)[: count or None]
     classes = sorted({row[-1] for row in (*train, *test)})
@@ -179,13 +184,13 @@ def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
     for name, fit in METHODS.items():
         tf.keras.utils.set_random_seed(seed)
         started = time.process_time()
-        found = np.array([classes.index(label) for label in fit(train, test, preset, seed)])
+        predictions = np.array([classes.index(label) for label in fit(train, test, preset, seed)])
         seconds = time.process_time() - started
-        answers[name] = Answers(found, gold)
-        lead = difference([answers[name]], [answers["tfidf"]], "accuracy")
+        answers[name] = Answers(predictions, gold)
+        gain = difference([answers[name]], [answers["tfidf"]], "accuracy")
         scores[name] = {
-            "accuracy": float(np.mean(found == gold)),
-            "lead": dict(zip(("value", "low", "high"), lead)),
+            "accuracy": float(np.mean(predictions == gold)),
+            "gain": dict(zip(("value", "low", "high"), gain)),
             "cpu_seconds": round(seconds, 1),
         }
         tf.keras.backend.clear_session()
@@ -197,16 +202,16 @@ def table_lines(jobs: Sequence[dict]) -> list[dict[str, str]]:
     """Returns the lines of the table in data_prep/OWN_TABLE.md, with a score for each seed."""
     groups = {}
     for job in jobs:
-        groups.setdefault((job["table"], job["asked"]), []).append(job)
+        groups.setdefault((job["table"], job["requested_rows"]), []).append(job)
     lines = []
     for (table, _), group in groups.items():
         line = {"table": f"{table}, {group[0]['rows']:,}"}
         for method in METHODS:
             scores = (100 * job["scores"][method]["accuracy"] for job in group)
             line[method] = "; ".join(f"{score:.1f}" for score in scores)
-        leads = [[100 * x for x in job["scores"]["fine_tune"]["lead"].values()] for job in group]
-        line["lead over TF-IDF"] = "; ".join(
-            "{:+.1f} ({:+.1f} to {:+.1f})".format(*x) for x in leads
+        gains = [[100 * x for x in job["scores"]["fine_tune"]["gain"].values()] for job in group]
+        line["gain over TF-IDF"] = "; ".join(
+            "{:+.1f} ({:+.1f} to {:+.1f})".format(*x) for x in gains
         )
         for method in ("bi_lstm", "fine_tune"):
             seconds = [job["scores"][method]["cpu_seconds"] for job in group]
@@ -221,16 +226,16 @@ def main() -> None:
     parser.add_argument("--data_dir", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
-    found = json.loads(options.output.read_text())["jobs"] if options.output.exists() else []
-    done = {(job["table"], job["asked"], job["seed"]) for job in found}
+    jobs = json.loads(options.output.read_text())["jobs"] if options.output.exists() else []
+    done = {(job["table"], job["requested_rows"], job["seed"]) for job in jobs}
     for table, count, seeds, preset in JOBS:
         for seed in seeds:
             if (table, count, seed) not in done:
                 job = measure(options.data_dir, table, count, seed, preset)
-                found.append({**job, "asked": count})
-                print(json.dumps(found[-1]), flush=True)
-                write_json(options.output, {"machine": describe_machine(), "jobs": found})
-    print(markdown_table(table_lines(found)))
+                jobs.append({**job, "requested_rows": count})
+                print(json.dumps(jobs[-1]), flush=True)
+                write_json(options.output, {"machine": describe_machine(), "jobs": jobs})
+    print(markdown_table(table_lines(jobs)))
 
 
 if __name__ == "__main__":

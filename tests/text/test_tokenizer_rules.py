@@ -11,7 +11,19 @@ from disan_tf.text.tokenizer_rules import python_steps
 
 _SIGNS = "abcABCisn 019 .,'\"`\u2018\u2019\u201c\u201d-\u2014/*&@#%()[]{}<>:;!?\u2026$\u20ac\xb0^~"
 _OTHERS = "\xa0\u200b\u2028\xe9\xdf\u0130\u03a3\u65e5\u2603\U0001f600\u200d\ufe0f\x01\x02\x03\t\n"
-_PIECES = ["'s", "n't", "cannot", "Mr.", "U.S.", "rock 'n' roll", "-LRB-", "``", "''", " 1,000.5 "]
+_PIECES = [
+    "'t\u0131l ",
+    "'s",
+    "n't",
+    "cannot",
+    "Mr.",
+    "U.S.",
+    "rock 'n' roll",
+    "-LRB-",
+    "``",
+    "''",
+    " 1,000.5 ",
+]
 
 
 def _texts(count):

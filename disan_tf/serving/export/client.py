@@ -4,19 +4,21 @@
     python client.py --pair "a premise" "a hypothesis"
     python -m disan_tf.serving.export.client --model=runs/x/saved_model "a text"
 
-ONNX needs onnxruntime, TFLite needs ai_edge_litert or TensorFlow, a SavedModel tensorflow-text.
+Needs NumPy, and onnxruntime (ONNX), ai-edge-litert or TensorFlow (TFLite), or tensorflow-text
+(SavedModel).
 """
 
 import argparse
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 
 
 def tokenize(text: str, steps) -> list[str]:
-    """Returns a text's tokens; `steps` are those of `metadata.json`."""
+    """Returns a text's tokens; `steps` are the field "tokenizer" of `metadata.json`."""
     tokens = [text]
     for step, rule in steps:
         if step == "replace":
@@ -29,9 +31,10 @@ def tokenize(text: str, steps) -> list[str]:
 
 
 class Client:
-    """An exported model, in a folder with `metadata.json`; a call takes the texts of a row.
+    """An exported model, in a folder with `metadata.json`.
 
-    It returns the outputs by name, such as "probabilities" <float32>[classes].
+    A call takes a text, or the two texts of a pair, and returns the outputs by name, such as
+    "probabilities" <float32>[classes].
     """
 
     def __init__(self, folder: Path):
@@ -41,10 +44,13 @@ class Client:
         if is_saved_model:
             self._words, self._run = None, load_saved_model(folder)
             return
-        kind = "onnx" if (folder / "model.onnx").is_file() else "tflite"
+        kind = "tflite" if (folder / "model.tflite").is_file() else "onnx"
+        (folder / f"model.{kind}").open("rb").close()  # a clear error if it is missing
         self._run = LOADERS[kind](folder / f"model.{kind}")
         with open(folder / "vocabulary.txt", encoding="utf-8", newline="\n") as file:
             words = file.read().split("\n")[:-1]
+        if len(words) != self.metadata["vocabulary_size"]:
+            raise ValueError(f"vocabulary.txt has {len(words):,} words")
         self._words = {word: number for number, word in enumerate(words, start=2)}
 
     def __call__(self, *texts: str) -> dict[str, np.ndarray]:
@@ -52,10 +58,10 @@ class Client:
         if self._words is None:
             outputs = self._run({name: [text] for name, text in zip(fields, texts)})
         else:
-            ids = list(map(self.ids, texts))
+            ids = [self.ids(text)[:, : self.metadata["max_tokens"]] for text in texts]
             names = [f"{field}_ids" for field in fields] if len(fields) > 1 else ["ids"]
-            lacks = any((row == 1).all() for row in ids)
-            outputs = {**self._run(dict(zip(names, ids))), "no_known_word": [lacks]}
+            has_no_known_word = any((row == 1).all() for row in ids)
+            outputs = {**self._run(dict(zip(names, ids))), "no_known_word": [has_no_known_word]}
         return {name: np.asarray(output)[0] for name, output in outputs.items()}
 
     def ids(self, text: str) -> np.ndarray:
@@ -65,7 +71,7 @@ class Client:
         return np.array([[self._words.get(word, 1) for word in words] or [1]], np.int32)
 
     def describe(self, *texts: str) -> str:
-        """Returns the class with its probability, or the score, of a row."""
+        """Returns the class with its probability, or the score; "blank" for blank texts."""
         if not any(map(str.strip, texts)):
             return "blank"
         outputs = self(*texts)
@@ -103,8 +109,11 @@ def load_tflite(path: Path):
     """Returns a function of arrays by name, which returns the outputs by name."""
     try:
         from ai_edge_litert.interpreter import Interpreter
-    except ImportError:
-        from tensorflow.lite.python.interpreter import Interpreter
+    except ImportError as error:
+        try:
+            from tensorflow.lite.python.interpreter import Interpreter
+        except ImportError:
+            raise error from None
     run = Interpreter(str(path)).get_signature_runner()
     return lambda arrays: run(**arrays)
 
@@ -114,23 +123,34 @@ LOADERS = {"onnx": load_onnx, "tflite": load_tflite}
 
 def main(arguments=None) -> None:
     """Prints the class and its probability, or the score, of each text or pair."""
-    parser = argparse.ArgumentParser(prog="client")
-    parser.add_argument("--model", default=Path(__file__).parent, type=Path)
-    parser.add_argument("--pair", nargs=2, action="append", default=[])
-    parser.add_argument("texts", nargs="*")
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument(
+        "--model", default=Path(__file__).parent, type=Path, help="exported model (default: beside)"
+    )
+    parser.add_argument(
+        "--pair", nargs=2, action="append", default=[], help="two texts of a pair; may be repeated"
+    )
+    parser.add_argument("texts", nargs="*", help="texts to classify")
     options = parser.parse_args(arguments)
     versions = [path for path in options.model.glob("*") if path.name.isdecimal()]
+    folder = max(versions, key=lambda path: int(path.name), default=options.model)
     try:
-        client = Client(max(versions, key=lambda path: int(path.name), default=options.model))
+        client = Client(folder)
+        inputs = client.metadata["inputs"]
+        rows = [[text] for text in options.texts] + options.pair
+        if not rows or any(len(row) != len(inputs) for row in rows):
+            forms = 'texts, such as "a text" "another"', '--pair "a premise" "a hypothesis"'
+            parser.error(f"{folder} takes {' and '.join(inputs)}; give {forms[len(inputs) - 1]}")
+        sys.stdout.reconfigure(errors="backslashreplace")  # of letters that a console lacks
+        for row in rows:
+            print(f"{client.describe(*row)}: {' | '.join(row)}")
+    except ImportError as error:
+        parser.error(f"{error}; the first lines of {__file__} name the packages")
     except FileNotFoundError as error:
-        parser.error(f"{error.filename} is missing; export the model again")
-    inputs = client.metadata["inputs"]
-    rows = [[text] for text in options.texts] + options.pair
-    if not rows or any(len(row) != len(inputs) for row in rows):
-        form = "texts" if len(inputs) == 1 else "--pair and two texts, again for each pair"
-        parser.error(f"{options.model} takes {' and '.join(inputs)}; give {form}")
-    for row in rows:
-        print(f"{client.describe(*row)}: {' | '.join(row)}")
+        parser.error(f"{error.filename} is missing; give --model=FOLDER of an export")
+    except Exception as error:  # the runtimes have errors of their own
+        reason = " ".join(str(error).split())[:200]
+        parser.error(f"{folder} is damaged or of an older version ({reason}); export it again")
 
 
 if __name__ == "__main__":

@@ -64,8 +64,9 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
         with warnings.catch_warnings():  # TensorFlow 2.21 announces the package of its successor
             warnings.filterwarnings("ignore", "(?s).*Interpreter is deprecated", UserWarning)
             predict = client.LOADERS[kind](path)
-        with no_standard_error():  # the first call of TFLite announces a delegate
-            difference = _largest_difference(bundle, max_tokens, predict)
+        if kind == "tflite":
+            predict = no_standard_error()(predict)  # the first call announces a delegate
+        difference = _largest_difference(bundle, max_tokens, predict)
     except _Refused as error:
         reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
         raise _refusal(bundle, reason) from None

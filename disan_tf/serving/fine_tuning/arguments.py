@@ -102,19 +102,16 @@ def read_labels(y, classes: Sequence[str], is_sparse: bool):
 def read_dataset(dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str]):
     """Maps a dataset of texts, or of (texts, labels, ...), to what the model reads.
 
-    Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers. As
-    in `read_labels`, whole numbers are names if all names of classes are such numbers.
+    Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers.
+    Whole numbers are names if all names of classes are such numbers, as in `read_labels`.
     """
+    are_names = are_numbers(classes)
 
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
-        labels = others[0] if others and tf.is_tensor(others[0]) else None
-        is_column = labels is not None and labels.shape.rank in (0, 1)  # no one-hot rows
-        if is_column and labels.dtype.is_integer and are_numbers(classes):
-            labels = tf.strings.as_string(labels)
-        if labels is not None and labels.dtype == tf.string:
-            others[0] = _numbers_of_names(labels, classes)
+        if others and tf.is_tensor(others[0]):
+            others[0] = _numbers_of(others[0], classes, are_names)
         return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
 
     return dataset.map(convert, tf.data.AUTOTUNE)
@@ -160,8 +157,15 @@ def list_texts(texts, fields: Sequence[str]) -> list[str]:
     return np.concatenate(columns).tolist() if isinstance(columns, tuple) else columns.tolist()
 
 
-def _numbers_of_names(names, classes):
-    is_class = tf.equal(names[..., None], tf.constant(classes))
+def _numbers_of(labels: tf.Tensor, classes: Sequence[str], are_names: bool) -> tf.Tensor:
+    """Returns the class numbers of names; other labels, such as one-hot rows, as they are."""
+    if labels.shape.rank == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if are_names and labels.dtype != tf.string and labels.shape.rank != 2:
+        labels = tf.strings.as_string(tf.cast(labels, tf.int64))
+    if labels.dtype != tf.string:
+        return labels
+    is_class = tf.equal(labels[..., None], tf.constant(classes))
     known = tf.reduce_all(tf.reduce_any(is_class, -1))
     message = f"a label is none of the classes {', '.join(classes)}"
     with tf.control_dependencies([tf.debugging.Assert(known, [message])]):

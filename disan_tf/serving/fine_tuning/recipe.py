@@ -11,8 +11,8 @@ HELD_OUT = 0.1  # share of each class's texts, if there is no validation data
 class BestAverages(tf.keras.callbacks.Callback):
     """Evaluates moving averages of the weights; training ends with the best of them.
 
-    From an evaluation to the next epoch the model has the averages, so that other callbacks save
-    what was evaluated.
+    The model keeps the averages from an evaluation until the next epoch begins, so that other
+    callbacks save the weights that were evaluated.
 
     After step t, average = d * average + (1 - d) * weight with d = min(0.99, (1 + t) / (10 + t)),
     starting from the initial weights. Only trainable weights are averaged.

@@ -1,4 +1,4 @@
-"""The part of a `TextClassifier` that reads text: words, ids and weights, without classes."""
+"""The base class of `TextClassifier`: its vocabulary, tokenisation and saving."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ _TEXTS = 4096  # texts that are tokenised at once
 
 
 class TextModel(tf.keras.Model):
-    """A look-up of the words of raw text, then a `SentenceModel`.
+    """A `SentenceModel` with a vocabulary and a tokenizer; subclasses define the call.
 
     Args:
       model, words, tokenizer: see `TextClassifier`.
@@ -124,7 +124,7 @@ class TextModel(tf.keras.Model):
             self.optimizer.build(self.trainable_variables)
 
     def get_build_config(self):
-        """Returns what `build_from_config` needs: nothing."""
+        """Returns the names of the texts, for `build_from_config`."""
         return {"fields": list(self.sentence_model.fields)}
 
     def build_from_config(self, config):

@@ -191,6 +191,6 @@ def _text(cell) -> str:
 
 
 def _shaded(token: str, weight: float, shade: float) -> str:
-    """Returns a token, whatever its direction of writing, on a background of strength 0 to 1."""
+    """Returns a token as HTML, isolated from the text around it; `shade` is its opacity."""
     style = f"background: rgba(230, 150, 0, {shade:.2f})"
     return f'<bdi style="{style}" title="{weight:.4f}">{html.escape(token)}</bdi>'

@@ -1,18 +1,26 @@
 """The command that predicts with an exported model."""
 
+import shutil
+
 import pytest
 
 from disan_tf.serving.export import client as command
+from disan_tf.serving.export.conversions import export_converted
 from disan_tf.serving.inference.predict import make_prediction_step
 from tests.support.models.bundles import SENTENCES
 
 
-def ask(exported, *arguments):
+def run_client(exported, *arguments):
     command.main([f"--model={exported[0]}", *arguments])
 
 
-def said(bundle, *texts):
-    """What the command should say of each row of the texts."""
+@pytest.fixture(scope="module")
+def converted(bundle, tmp_path_factory):
+    return export_converted("tflite", bundle.directory, tmp_path_factory.mktemp("tflite"))[0]
+
+
+def expected_lines(bundle, *texts):
+    """Returns what the command should print for each row of the texts."""
     step = make_prediction_step(bundle.model)
     probabilities, answers, lacking = step(*map(bundle.text_to_ids(), texts))
     if bundle.config.task.get("name") == "relatedness":
@@ -25,15 +33,15 @@ def said(bundle, *texts):
 
 def test_sentences_have_their_classes(bundle, export, capsys):
     sentences = [SENTENCES[2], SENTENCES[3], "qwertyuiop"]
-    ask(export, *sentences, " ")
-    rows = [*zip(said(bundle, sentences), sentences), ("blank", " ")]
+    run_client(export, *sentences, " ")
+    rows = [*zip(expected_lines(bundle, sentences), sentences), ("blank", " ")]
     assert ["no known word" in row for row, _ in rows] == [False, False, True, False]
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
 
 
-def test_pairs_are_asked_first_sentence_first(pair_bundle, pair_export, capsys):
-    ask(pair_export, "--pair", "a good film", "boring", "--pair", "short", "it is new")
-    first, second = said(pair_bundle, ["a good film", "short"], ["boring", "it is new"])
+def test_a_pair_has_its_first_sentence_first(pair_bundle, pair_export, capsys):
+    run_client(pair_export, "--pair", "a good film", "boring", "--pair", "short", "it is new")
+    first, second = expected_lines(pair_bundle, ["a good film", "short"], ["boring", "it is new"])
     expected = f"{first}: a good film | boring\n{second}: short | it is new\n"
     assert capsys.readouterr().out == expected
 
@@ -41,19 +49,39 @@ def test_pairs_are_asked_first_sentence_first(pair_bundle, pair_export, capsys):
 @pytest.mark.parametrize("arguments", [[], ["--pair", "a", "b"]])
 def test_a_model_of_single_sentences_refuses_other_arguments(export, arguments, capsys):
     with pytest.raises(SystemExit, match="2"):
-        ask(export, *arguments)
-    assert "takes text; give texts" in capsys.readouterr().err
+        run_client(export, *arguments)
+    assert "takes text; give texts, such as" in capsys.readouterr().err
 
 
 def test_a_model_of_pairs_refuses_a_sentence(pair_bundle, pair_export, capsys):
     with pytest.raises(SystemExit, match="2"):
-        ask(pair_export, "a sentence")
+        run_client(pair_export, "a sentence")
     names = " and ".join(pair_bundle.model.fields)
-    message = f"takes {names}; give --pair and two texts, again for each pair"
+    message = f'takes {names}; give --pair "a premise" "a hypothesis"'
     assert message in capsys.readouterr().err
 
 
 def test_an_export_without_its_metadata_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
-        ask([tmp_path / "saved_model"], "a sentence")
+        run_client([tmp_path / "saved_model"], "a sentence")
     assert "metadata.json is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "damage, message",
+    [
+        (lambda folder: (folder / "model.tflite").unlink(), "model.onnx is missing; give --model"),
+        (lambda folder: (folder / "model.tflite").write_bytes(b"x"), "is damaged or of an older"),
+        (lambda folder: (folder / "metadata.json").write_text("{}"), "is damaged or of an older"),
+        (
+            lambda folder: (folder / "vocabulary.txt").write_text("a\n"),
+            "vocabulary.txt has 1 words",
+        ),
+    ],
+)
+def test_a_damaged_folder_is_refused(damage, message, bundle, converted, tmp_path, capsys):
+    folder = shutil.copytree(converted, tmp_path / "model")
+    damage(folder)
+    with pytest.raises(SystemExit, match="2"):
+        run_client([folder], "a film")
+    assert message in capsys.readouterr().err

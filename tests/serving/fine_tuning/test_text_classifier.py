@@ -72,7 +72,8 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
         ((_, read),) = read_dataset(dataset, ("sentence",), classes)
         return read.numpy().tolist()
 
-    assert labels_of(["1", "2", "3"], [3, 1]) == [2, 0]
+    for labels in ([3, 1], [3.0, 1.0], [[3], [1]]):
+        assert labels_of(["1", "2", "3"], labels) == [2, 0]
     assert labels_of(["bad", "good"], [1, 0]) == [1, 0]
     one_hot = [[0, 0, 1], [1, 0, 0]]
     assert labels_of(["1", "2", "3"], one_hot) == one_hot

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 
 from data_prep import bilm_files, stems_and_lemmas
 from data_prep.corpora import READERS, Corpus, subsets
@@ -18,7 +18,7 @@ from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, sha256, sync_and_rename, write_json
-from disan_tf.common.progress import Stages, stages
+from disan_tf.common.progress import stages
 from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, has_format, read_manifest
 from disan_tf.input_pipeline.recorded_files import record_files
 from disan_tf.text import word_vectors
@@ -86,11 +86,11 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     vector_files, bilm = _find_files(options, data_dir)
     files = [*READERS[options.corpus].files(data_dir, options), *vector_files, *bilm]
     states = {path: state(path) for path in files}
-    with stages(4) as work:
-        work.begin(f"preparing: reads {options.corpus}")
+    with stages(4) as begin:
+        begin(f"preparing: reads {options.corpus}")
         corpus = _read_corpus(options, data_dir)
-        manifest = _write_arrays(options, folder, corpus, vector_files, bilm, work)
-        work.begin("preparing: takes digests of the files")
+        manifest = _write_arrays(options, folder, corpus, vector_files, bilm, begin)
+        begin("preparing: takes digests of the files")
         manifest[Keys.INPUTS] = {
             Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
             for path in corpus.inputs + vector_files + list(bilm)
@@ -104,16 +104,21 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
 
 
 def _write_arrays(
-    options, folder: Path, corpus: Corpus, vector_files: list[Path], bilm, work: Stages
+    options,
+    folder: Path,
+    corpus: Corpus,
+    vector_files: list[Path],
+    bilm,
+    begin: Callable[[str], None],
 ) -> dict:
     """Writes the vocabulary, the word vectors and the splits; returns their manifest entries."""
     index = index_tokens(corpus)
     words = lowercase(index.tokens) if options.lowercase else index.tokens
     manifest = describe(options, corpus)
-    work.begin(f"preparing: reads {vector_files[0].name if vector_files else 'the words'}")
+    begin(f"preparing: reads {vector_files[0].name if vector_files else 'the words'}")
     token_ids, about = write_vocabulary(options, folder, words, index.training_counts, vector_files)
     manifest.update(about)
-    work.begin("preparing: writes arrays")
+    begin("preparing: writes arrays")
     flags, about = write_word_features(options, folder, index, corpus.fields)
     manifest.update(about)
     has_spellings = bool(bilm or options.get("word_bytes"))

@@ -1,11 +1,11 @@
 """Moving averages of weights, with or without tensorflow-addons (TFA).
 
-TFA is no longer developed, and its last release goes with TensorFlow 2.15. Only `with_tfa` imports
-TFA; `without_tfa` has the same function, and checkpoints of one continue with the other.
+TFA is no longer developed, and its last release goes with TensorFlow 2.15. Only this module imports
+TFA; `without_tfa` has the same optimizer, and checkpoints of one continue with the other.
 """
 
 import functools
-from types import ModuleType
+import warnings
 
 import tensorflow as tf
 
@@ -15,15 +15,15 @@ keras_version.check()
 
 
 @functools.cache
-def backend() -> ModuleType:
-    """Returns `with_tfa` if TFA can be imported, otherwise `without_tfa`."""
+def optimizer_class() -> type:
+    """Returns TFA's `MovingAverage` if TFA can be imported, otherwise that of `without_tfa`."""
     try:
-        from disan_tf.addons import with_tfa
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # its end-of-life notice
+            from tensorflow_addons.optimizers import MovingAverage
     except ImportError:
-        from disan_tf.addons import without_tfa
-
-        return without_tfa
-    return with_tfa
+        from disan_tf.addons.without_tfa import MovingAverage
+    return MovingAverage
 
 
 def moving_average(
@@ -35,4 +35,4 @@ def moving_average(
     `assign_average_vars(variables)` gives variables the values of their averages. With `warm_up`
     the decay after t steps is at most (1 + t) / (10 + t): short trainings forget their start.
     """
-    return backend().moving_average(optimizer, decay, warm_up)
+    return optimizer_class()(optimizer, average_decay=decay, dynamic_decay=warm_up)

@@ -1,4 +1,4 @@
-"""The function of `disan_tf.addons` without tensorflow-addons."""
+"""The optimizer of `disan_tf.addons` without tensorflow-addons."""
 
 import tensorflow as tf
 
@@ -77,6 +77,3 @@ class MovingAverage(tf.keras.optimizers.legacy.Optimizer):
             return self._decay
         step = tf.cast(self.iterations, tf.float32)
         return tf.minimum(self._decay, (1.0 + step) / (10.0 + step))
-
-
-moving_average = MovingAverage

@@ -1,10 +1,11 @@
 """Progress bars on a terminal; nothing is drawn into files and pipes."""
 
 import contextlib
+import itertools
 import sys
 import time
 from collections.abc import Iterator
-from typing import Optional
+from typing import Callable, Optional
 
 from tqdm import tqdm
 
@@ -46,24 +47,21 @@ def progress_bar(
     )
 
 
-class Stages:
-    """A bar over the stages of a long work, which names the current stage."""
-
-    def __init__(self, bar: tqdm):
-        self._bar, self._begun = bar, 0
-
-    def begin(self, name: str) -> None:
-        """Ends the stage before, if any, and shows the name of the next."""
-        self._bar.n, self._begun = self._begun, self._begun + 1
-        self._bar.set_description_str(name)
-
-
 @contextlib.contextmanager
-def stages(total: int) -> Iterator[Stages]:
-    """Yields `Stages` of a known number; nothing is drawn without a terminal."""
+def stages(total: int) -> Iterator[Callable[[str], None]]:
+    """Draws a bar over stages; yields a function that ends a stage and shows the next one's name.
+
+    Nothing is drawn without a terminal.
+    """
     # With a delay, the first stage draws the bar, with its name.
     with QuietBar(total=total, bar_format=_STAGES, disable=not is_terminal(), delay=1e-9) as bar:
-        yield Stages(bar)
+        numbers = itertools.count()
+
+        def begin(name: str) -> None:
+            bar.n = next(numbers)
+            bar.set_description_str(name)
+
+        yield begin
 
 
 def notify(text: str) -> None:

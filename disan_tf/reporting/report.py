@@ -36,8 +36,6 @@ from disan_tf.reporting.results import describe_members
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 
-_FINE_TUNING = "fine_tuning"  # the folder of runs that no table reads
-
 
 def report(runs: Optional[Path], output: Path) -> None:
     """Records all finished runs below `runs`, see `record`, and writes all tables anew.
@@ -102,7 +100,7 @@ def record(root: Path, output: Path) -> None:
 def _name(root: Path, folder: Path) -> str:
     """Returns a run's name: its path below the root."""
     first, *others = folder.relative_to(root).parts or [folder.resolve().name]
-    if first == _FINE_TUNING and others:
+    if first == "fine_tuning" and others:
         return f"{first}/{'-'.join(others)}"
     return "-".join([first, *others])
 

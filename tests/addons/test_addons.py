@@ -1,4 +1,4 @@
-"""The moving average, F1 and kappa, with tensorflow-addons (TFA) and without."""
+"""The moving average, with tensorflow-addons (TFA) and without."""
 
 import warnings
 

@@ -20,19 +20,19 @@ BACKENDS = ("with_tfa", "without_tfa")
 
 
 def _without_installed_tfa(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tensorflow_addons", None)
-    monkeypatch.delitem(sys.modules, "disan_tf.addons.with_tfa", raising=False)
-    monkeypatch.delattr(addons, "with_tfa", raising=False)
+    for name in ("tensorflow_addons", "tensorflow_addons.optimizers"):
+        monkeypatch.setitem(sys.modules, name, None)
 
 
 def test_tfa_is_taken_where_it_is_installed():
     pytest.importorskip("tensorflow_addons", exc_type=ImportError)
-    assert addons.backend.__wrapped__().__name__ == "disan_tf.addons.with_tfa"
+    module = addons.optimizer_class.__wrapped__().__module__
+    assert module.startswith("tensorflow_addons.")
 
 
 def test_tfa_is_not_needed(monkeypatch):
     _without_installed_tfa(monkeypatch)
-    assert addons.backend.__wrapped__() is without_tfa
+    assert addons.optimizer_class.__wrapped__() is without_tfa.MovingAverage
 
 
 @pytest.mark.parametrize("saved_by, restored_by", itertools.permutations(BACKENDS))

@@ -45,8 +45,8 @@ def test_a_bar_of_an_unknown_number_has_counts_and_speed(terminal):
 
 def test_nothing_is_drawn_into_a_file(capsys):
     _count(sys.stderr, total=3000)
-    with stages(2) as work:
-        work.begin("reading")
+    with stages(2) as begin:
+        begin("reading")
     assert capsys.readouterr() == ("", "")
 
 
@@ -56,9 +56,9 @@ def test_nothing_is_drawn_on_request(terminal):
 
 
 def test_stages_name_the_current_one(terminal):
-    with redirect_stderr(terminal), stages(2) as work:
-        work.begin("reading")
-        work.begin("writing")
+    with redirect_stderr(terminal), stages(2) as begin:
+        begin("reading")
+        begin("writing")
     assert "reading (0 of 2 done)" in terminal.getvalue()
     assert "\r (0 of 2 done)" not in terminal.getvalue()
     assert "writing (1 of 2 done)" in terminal.getvalue()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from disan_tf.common.errors import escape
 from disan_tf.common.options import check_choice
 from disan_tf.serving.inference.attend import WEIGHT_VECTORS
 from disan_tf.serving.inference.predict import SOURCE2TOKEN
@@ -64,17 +63,19 @@ class Attention(dict):
         return f"<Attention on {' and '.join(texts)}: {', '.join(arrays)}>"
 
     def table(self, matrix: str = "") -> Any:
-        """Returns weights, means of the features, as a pandas DataFrame, or without pandas as text.
+        """Returns weights, means of the features, as a DataFrame; needs pandas.
 
         Args:
           matrix: one of `matrices`, for a table with a row for each attending token (head) and a
             column for each token attended to (dependent). "" = a row for each token, and a column
             for each of `weights`.
         """
+        from pandas import DataFrame
+
         if matrix:
             check_choice("matrix", matrix, self.matrices)
             heads, dependents = self._sides(matrix)
-            return _table(self._mean(matrix), dependents, heads)
+            return DataFrame(self._mean(matrix), heads, dependents)
         columns = {"token": [token for tokens in self._sentences.values() for token in tokens]}
         if len(self._sentences) > 1:
             fields = [field for field, tokens in self._sentences.items() for _ in tokens]
@@ -84,7 +85,7 @@ class Attention(dict):
             short = name[len(first) :]
             means = [self._mean(self._prefix(field) + short) for field in self._sentences]
             columns[short] = np.concatenate(means).tolist()
-        return _table(list(zip(*columns.values())), list(columns))
+        return DataFrame(columns)
 
     def plot(self, *names: str) -> "list[Axes]":
         """Draws weights, averaged over the features, into a new figure of matplotlib's pyplot.
@@ -162,32 +163,6 @@ class Attention(dict):
 
     def _mean(self, name: str) -> np.ndarray:
         return self._tensors[name].mean(axis=-1, dtype=np.float64)
-
-
-class _TextTable(str):
-    """A string that an interpreter displays as it is printed."""
-
-    __repr__ = str.__str__
-
-
-def _table(rows, columns: Sequence[str], index: Sequence[str] = ()) -> Any:
-    """Returns a DataFrame, or a text table if pandas is absent; the index may be left out."""
-    try:
-        import pandas
-    except ImportError:
-        heads = [[token] for token in index] or [[]] * len(rows)
-        lines = [[*[""][: len(index)], *columns]]
-        lines += [[*head, *row] for head, row in zip(heads, rows)]
-        texts = [[_text(cell) for cell in line] for line in lines]
-        widths = [max(map(len, column)) for column in zip(*texts)]
-        padded = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in texts)
-        return _TextTable("\n".join(padded))
-    return pandas.DataFrame(rows, index=list(index) or None, columns=list(columns))
-
-
-def _text(cell) -> str:
-    """Returns a number with 4 digits, or a token without signs that control a terminal."""
-    return escape(cell) if isinstance(cell, str) else f"{cell:.4f}"
 
 
 def _shaded(token: str, weight: float, shade: float) -> str:

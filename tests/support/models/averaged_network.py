@@ -1,12 +1,11 @@
 """A network of a table and a matrix whose optimizer keeps moving averages."""
 
-import importlib
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf import addons
+from disan_tf.addons import without_tfa
 from disan_tf.training.optimizers import adadelta
 
 DECAY = 0.5
@@ -14,11 +13,12 @@ BATCHES = [tf.constant(ids) for ids in ([0, 2, 2], [1, 2, 0], [5, 5, 0], [3, 2, 
 
 
 def use_backend(name, monkeypatch):
-    """Has `disan_tf.addons` use "with_tfa" or "without_tfa"; skips where TFA is not installed."""
+    """Has `disan_tf.addons` work "with_tfa" or "without_tfa"; skips where TFA is not installed."""
+    optimizer = without_tfa.MovingAverage
     if name == "with_tfa":
-        pytest.importorskip("tensorflow_addons", exc_type=ImportError)
-    backend = importlib.import_module(f"disan_tf.addons.{name}")
-    monkeypatch.setattr(addons, "backend", lambda: backend)
+        tfa = pytest.importorskip("tensorflow_addons", exc_type=ImportError)
+        optimizer = tfa.optimizers.MovingAverage
+    monkeypatch.setattr(addons, "optimizer_class", lambda: optimizer)
 
 
 def averaged_network(scaled=False):

@@ -126,7 +126,7 @@ def _place(member):
 
 def _origin(run):
     """Returns what all members of a series have in common besides the config."""
-    digests = {name: file["sha256"] for name, file in run["inputs"].items()}
+    digests = sorted(file["sha256"] for file in run["inputs"].values())  # a file may be renamed
     return [digests, *(run.get(key) for key in ("versions", "parameters", "data", "init_from"))]
 
 

@@ -153,6 +153,14 @@ def test_seeds_that_were_trained_apart_are_joined(apart, capsys):
     np.testing.assert_equal(one, other)
 
 
+def test_a_file_of_another_name_and_the_same_content_is_the_same_input(tmp_path):
+    for seed, name in enumerate(("glove/whole.txt", "glove/renamed.txt"), start=1):
+        folder = tmp_path / f"run{seed}"
+        write_run(folder / "it", config_of(seed=seed), inputs={name: {"sha256": "a"}})
+        result = _record(folder, tmp_path / "out")
+    assert len(result["members"]) == 2
+
+
 @pytest.mark.parametrize("lengths", [(4, 6), (0, 6)])
 def test_joined_lengths_have_the_deviation_over_all_members(apart, lengths):
     for path in apart.glob("*/it/seed-*/evaluation/test.json"):

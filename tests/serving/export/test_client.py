@@ -1,22 +1,14 @@
 """The command that predicts with an exported model."""
 
-import shutil
-
 import pytest
 
 from disan_tf.serving.export import client as command
-from disan_tf.serving.export.conversions import export_converted
 from disan_tf.serving.inference.predict import make_prediction_step
 from tests.support.models.bundles import SENTENCES
 
 
 def run_client(exported, *arguments):
     command.main([f"--model={exported[0]}", *arguments])
-
-
-@pytest.fixture(scope="module")
-def converted(bundle, tmp_path_factory):
-    return export_converted("tflite", bundle.directory, tmp_path_factory.mktemp("tflite"))[0]
 
 
 def expected_lines(bundle, *texts):
@@ -65,23 +57,3 @@ def test_an_export_without_its_metadata_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         run_client([tmp_path / "saved_model"], "a sentence")
     assert "metadata.json is missing" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "damage, message",
-    [
-        (lambda folder: (folder / "model.tflite").unlink(), "model.onnx is missing; give --model"),
-        (lambda folder: (folder / "model.tflite").write_bytes(b"x"), "is damaged or of an older"),
-        (lambda folder: (folder / "metadata.json").write_text("{}"), "is damaged or of an older"),
-        (
-            lambda folder: (folder / "vocabulary.txt").write_text("a\n"),
-            "vocabulary.txt has 1 words",
-        ),
-    ],
-)
-def test_a_damaged_folder_is_refused(damage, message, bundle, converted, tmp_path, capsys):
-    folder = shutil.copytree(converted, tmp_path / "model")
-    damage(folder)
-    with pytest.raises(SystemExit, match="2"):
-        run_client([folder], "a film")
-    assert message in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import runpy
+import shutil
 
 import numpy as np
 import pytest
@@ -83,6 +84,24 @@ def test_the_client_beside_it_tokenises_and_predicts(bundle, folder, capsys):
     named[-1] = named[-1].replace(")", ", no known word)")
     rows = zip([*named, "blank"], [*texts, "qwertyuiop", " "])
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
+
+
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("model.*", None, "model.onnx is missing; give --model"),
+        ("model.*", "x", "is damaged or of an older version"),
+        ("metadata.json", "{}", "is damaged or of an older version"),
+        ("vocabulary.txt", "a\n", "vocabulary.txt has 1 words"),
+    ],
+)
+def test_a_damaged_folder_is_refused(name, content, message, folder, tmp_path, capsys):
+    copy = shutil.copytree(folder, tmp_path / "model")
+    (path,) = copy.glob(name)
+    path.write_text(content) if content else path.unlink()
+    with pytest.raises(SystemExit, match="2"):
+        client.main([f"--model={copy}", "a film"])
+    assert message in capsys.readouterr().err
 
 
 def test_tflite_needs_builtin_operators_alone(kind, folder):

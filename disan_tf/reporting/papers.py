@@ -69,8 +69,8 @@ class Row:
     config: str  # the name of its file in `configs/`, which is `config.name` too
     variant: str = ""  # of the file; "" = the default
     flags: str = ""  # of our command besides --config: the paper's runs or folds
-    # Dotted option -> patterns, see `fnmatch`; "" = the option is absent or empty. Of each option
-    # one pattern must match the config of a run of this model.
+    # Dotted option -> patterns, see `fnmatch`; "" = the option is absent or empty. A run of this
+    # model matches one pattern for each option.
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     figures: tuple[str, ...] = ()  # of each column, as printed; "" where only we have the model
     parameters: str = ""  # their number without word vectors, as printed

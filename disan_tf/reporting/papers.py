@@ -147,9 +147,8 @@ class Table:
     distinguishing_options: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of the rows' `confusion`
     remaining: tuple[Remaining, ...] = ()  # the runs that the table lacks
-    where: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # conditions of every row, see `Row`
+    # The conditions of every row, see `Row`.
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

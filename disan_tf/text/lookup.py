@@ -66,6 +66,9 @@ class TextToIds(tf.Module):
       tokenizer: a key of `tokenizer.VERSIONS`.
       lowercase: whether tokens are looked up in lower case.
       split, keep_empty: whether tokens are divided by `tokenizer.split_words`, and its option.
+
+    Attributes:
+      tokenizer: the arguments `tokenizer`, `split` and `keep_empty`.
     """
 
     def __init__(
@@ -78,8 +81,8 @@ class TextToIds(tf.Module):
     ):
         super().__init__()
         _check_vocabulary(words)
-        self._tokenizer = (tokenizer, split, keep_empty)
-        _graph_of(*self._tokenizer)  # created before threads run
+        self.tokenizer = (tokenizer, split, keep_empty)
+        _graph_of(*self.tokenizer)  # created before threads run
         self._lowercase = lowercase
         keys = tf.constant(list(words), tf.string)
         ids = tf.range(FIRST_WORD_ID, FIRST_WORD_ID + len(words), dtype=tf.int32)
@@ -90,7 +93,7 @@ class TextToIds(tf.Module):
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`: escaped, case kept, UTF-8."""
         with tf.init_scope():  # so that it captures no tensor of the caller's graph
-            graph = _graph_of(*self._tokenizer).get_concrete_function()
+            graph = _graph_of(*self.tokenizer).get_concrete_function()
         flat, splits = graph(tf.convert_to_tensor(strings, tf.string))
         return tf.RaggedTensor.from_row_splits(flat, splits, validate=False)
 

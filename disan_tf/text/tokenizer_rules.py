@@ -107,10 +107,7 @@ def _for_python(rule):
 
 @cache
 def _ranges(category: str) -> str:
-    """Returns the characters of a Unicode category, such as "Sc" or "Z", for a set of `re`.
-
-    They are those of Python's version of Unicode; RE2's may be another.
-    """
+    """Returns a Unicode category's characters in Python's version of it, for a set of `re`."""
     names = map(unicodedata.category, map(chr, range(sys.maxunicode + 1)))
     marks = "".join("x" if name.startswith(category) else " " for name in names)
     runs = (match.span() for match in re.finditer("x+", marks))

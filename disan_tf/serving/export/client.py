@@ -109,11 +109,8 @@ def load_tflite(path: Path):
     """Returns a function of arrays by name, which returns the outputs by name."""
     try:
         from ai_edge_litert.interpreter import Interpreter
-    except ImportError as error:
-        try:
-            from tensorflow.lite.python.interpreter import Interpreter
-        except ImportError:
-            raise error from None
+    except ImportError:
+        from tensorflow.lite.python.interpreter import Interpreter
     run = Interpreter(str(path)).get_signature_runner()
     return lambda arrays: run(**arrays)
 

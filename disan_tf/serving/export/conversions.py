@@ -21,7 +21,6 @@ from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export import client
 from disan_tf.serving.export.saved_model import describe_model, write_versions
 from disan_tf.serving.export.signatures import converted_function
-from disan_tf.text.tokenizer import for_raw_text
 from disan_tf.text.tokenizer_rules import python_steps
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion
@@ -72,9 +71,7 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
         raise _refusal(bundle, reason) from None
     if not difference <= TOLERANCE:
         raise _refusal(bundle, f"has other outputs as {kind}, by {difference:.1g}")
-    tokenizer = bundle.info["tokenizer"]
-    name = for_raw_text(tokenizer.get("name", "treebank"))
-    steps = python_steps(name, tokenizer["split_words"], tokenizer["empty_tokens"])
+    steps = python_steps(*bundle.text_to_ids().tokenizer)
     checked = {"checked_lengths": [LENGTHS[0], LENGTHS[-1]], "largest_difference": difference}
     metadata = {**describe_model(bundle, max_tokens), **checked, "tokenizer": steps}
     write_json(folder / "metadata.json", metadata)

@@ -99,13 +99,15 @@ def read_labels(y, classes: Sequence[str], is_sparse: bool):
     return labels
 
 
-def read_dataset(dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str]):
+def read_dataset(
+    dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str], is_sparse: bool
+):
     """Maps a dataset of texts, or of (texts, labels, ...), to what the model reads.
 
     Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers.
     Whole numbers are names if all names of classes are such numbers, as in `read_labels`.
     """
-    are_names = are_numbers(classes)
+    are_names = is_sparse and are_numbers(classes)
 
     def convert(*parts):
         texts, *others = parts
@@ -161,8 +163,8 @@ def _numbers_of(labels: tf.Tensor, classes: Sequence[str], are_names: bool) -> t
     """Returns the class numbers of names; other labels, such as one-hot rows, as they are."""
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if are_names and labels.dtype != tf.string and labels.shape.rank != 2:
-        labels = tf.strings.as_string(tf.cast(labels, tf.int64))
+    if are_names and labels.dtype != tf.string:
+        labels = tf.strings.as_string(labels, shortest=labels.dtype.is_floating)  # 3.0 is "3"
     if labels.dtype != tf.string:
         return labels
     is_class = tf.equal(labels[..., None], tf.constant(classes))

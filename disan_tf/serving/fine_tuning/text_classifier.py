@@ -249,10 +249,10 @@ class TextClassifier(TextModel):
         """Returns texts and labels as Keras reads them."""
         check_fork()
         fields, sparse = self.sentence_model.fields, tf.keras.losses.SparseCategoricalCrossentropy
-        if isinstance(x, tf.data.Dataset):
-            return read_dataset(x, fields, self.classes), y
         name = "sparse_categorical_crossentropy"
         is_sparse = isinstance(self.loss, sparse) or self.loss == name
+        if isinstance(x, tf.data.Dataset):
+            return read_dataset(x, fields, self.classes, is_sparse), y
         return read_texts(x, fields), read_labels(y, self.classes, is_sparse)
 
     def call(self, texts, training=None):

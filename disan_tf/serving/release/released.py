@@ -4,7 +4,7 @@ import contextlib
 import math
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, read_lines, sha256
@@ -65,8 +65,8 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     """Finds the folder of a released model, a work directory's best model, or a folder of a bundle.
 
     A name in the manifest of `checkpoints` means the released model, also beside a folder of that
-    name, which would escape the check of the digest; a line on standard error says so. A string
-    with a separator (`./name`) and a `Path` mean the folder.
+    name, which would escape the check of the digest; if that folder holds a model, a line on
+    standard error says so. A string with a separator (`./name`) and a `Path` mean the folder.
 
     Raises:
       UserError: there is no such model, or its digest is not the manifest's.
@@ -75,15 +75,14 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     released = read_manifest(checkpoints / "manifest.tsv")
     if name in released and (isinstance(checkpoint, str) or not path.exists()):
         folder = _check(checkpoints / name, released[name]["sha256"])
-        if path.is_dir() and not path.samefile(folder):
+        if _in_folder(path) and not path.samefile(folder):
             print(
                 f"warning: {name} names the released model; write ./{name} for the folder.",
                 file=sys.stderr,
             )
         return folder
-    for folder in (path / "best", path):
-        if (folder / "model.json").is_file():
-            return folder
+    if folder := _in_folder(path):
+        return folder
     if (path / "series.json").is_file():
         raise UserError(f"{checkpoint} is a series of trainings; name the folder of one of them.")
     if (path / "config.json").is_file():
@@ -94,6 +93,12 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
         f"{name} is neither a work directory with a trained model nor a released model "
         f"({', '.join(released) or 'none'}){suggestion(name, [*released, *trained])}"
     )
+
+
+def _in_folder(path: Path) -> Optional[Path]:
+    """Returns the folder of a work directory's best model, or of a bundle; None without one."""
+    folders = (path / "best", path)
+    return next((folder for folder in folders if (folder / "model.json").is_file()), None)
 
 
 def _check(folder: Path, digest: str) -> Path:

@@ -67,18 +67,19 @@ def test_texts_and_labels_by_name_train(classifier):
 
 
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
-    def labels_of(classes, labels):
+    def labels_of(classes, labels, is_sparse=True):
         dataset = tf.data.Dataset.from_tensor_slices((["a film"] * len(labels), labels)).batch(4)
-        ((_, read),) = read_dataset(dataset, ("sentence",), classes)
+        ((_, read),) = read_dataset(dataset, ("sentence",), classes, is_sparse)
         return read.numpy().tolist()
 
     for labels in ([3, 1], [3.0, 1.0], [[3], [1]]):
         assert labels_of(["1", "2", "3"], labels) == [2, 0]
     assert labels_of(["bad", "good"], [1, 0]) == [1, 0]
-    one_hot = [[0, 0, 1], [1, 0, 0]]
-    assert labels_of(["1", "2", "3"], one_hot) == one_hot
-    with pytest.raises(tf.errors.InvalidArgumentError, match="none of the classes 1, 2, 3"):
-        labels_of(["1", "2", "3"], [0])
+    for labels in ([[0, 0, 1], [1, 0, 0]], [0.5, 0.25]):  # one-hot rows, shares
+        assert labels_of(["1", "2", "3"], labels, is_sparse=False) == labels
+    for label in (0, 1.5):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="none of the classes 1, 2, 3"):
+            labels_of(["1", "2", "3"], [label])
 
 
 @pytest.mark.parametrize(

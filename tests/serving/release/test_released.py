@@ -177,6 +177,12 @@ def test_a_released_name_wins_over_a_folder_of_that_name(beside, capsys):
         find_bundle("small", beside.parent)
 
 
+def test_a_folder_without_a_model_causes_no_warning(beside, tmp_path, capsys):
+    (tmp_path / "small").unlink()
+    (tmp_path / "small").mkdir()
+    assert find_bundle("small", beside.parent) == beside and capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("name", ["./small", Path("small")])
 def test_a_path_names_a_folder_beside_a_released_model(name, beside, monkeypatch, capsys):
     assert find_bundle(name, beside.parent).samefile("small/best")

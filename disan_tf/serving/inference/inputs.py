@@ -218,7 +218,7 @@ def as_text(value, where: str) -> str:
 
 
 def _is_tensor(value) -> bool:
-    return tf.is_tensor(value) and hasattr(value, "numpy")
+    return hasattr(value, "numpy") and tf.is_tensor(value)  # few texts reach the slow check
 
 
 def _show(value) -> str:

@@ -28,8 +28,10 @@ _BENCHMARKS = """# Recorded benchmarks
 Times by `python run.py --mode=benchmark` ([how](../../disan_tf/benchmark/README.md)) are medians in
 milliseconds for 300 units and batches of 64, unless a table says otherwise. "15/8" are the lengths
 of premise and hypothesis. "Times the products" is a step's time divided by the time of its matrix
-products alone, in the same precision. Compare only times on the same processor: the Xeon multiplies
-bfloat16 matrices in AMX, the EPYC does not. [Findings](../FINDINGS.md#speed) says what follows.
+products alone, in the same precision. Compare only times on the same machine: the Xeon multiplies
+bfloat16 matrices in AMX, the EPYC does not. The steps on the H100 were not compiled by XLA; what
+compiled steps need at least [is computed](../../docs/how_to/gpu.md#xla), not measured.
+[Findings](../FINDINGS.md#speed) says what follows.
 
 """
 _SCORES = (  # the table has the first that a run has
@@ -107,32 +109,39 @@ def _describe_machine(machine: Optional[Mapping]) -> str:
 
 
 def benchmark_tables(benchmarks: Mapping[str, dict]) -> dict[str, str]:
-    """Renders a title and a table for each recorded benchmark; {} where there are none."""
-    tables = [_benchmark(record) for record in benchmarks.values()]
-    return {"benchmarks.md": _BENCHMARKS + "\n".join(tables)} if tables else {}
+    """Renders a table of each kind of recorded benchmark, for all machines; {} without any."""
+    tables: dict[str, list] = {}
+    for record in benchmarks.values():
+        title, lines = _benchmark(record)
+        tables.setdefault(title, []).extend({**_machine(record), **line} for line in lines)
+    texts = [f"## {title}\n\n{markdown_table(lines)}" for title, lines in tables.items()]
+    return {"benchmarks.md": _BENCHMARKS + "\n".join(texts)} if texts else {}
 
 
-def _benchmark(record: dict) -> str:
-    machine, config = record["machine"], record.get("config", {})
-    gpu = f"{machine['gpu']}, " if machine.get("gpu", "none") != "none" else ""
-    title = f"{gpu}{machine['processor']}, {machine['threads']} threads"
-    title = f"{title}, TensorFlow {machine['tensorflow']}"
+def _machine(record: dict) -> dict[str, str]:
+    machine = record["machine"]
+    gpu = machine.get("gpu", "none")
+    return {
+        "machine": machine["processor"] if gpu == "none" else gpu,
+        "threads, TensorFlow": f"{machine['threads']}, {machine['tensorflow']}",
+    }
+
+
+def _benchmark(record: dict) -> tuple[str, Iterator[dict]]:
+    """Returns the title of a record's table and its lines."""
+    config = record.get("config", {})
     encoder = config.get("encoder", {}).get("name")
     if "encoders" in record:
-        title = f"{title}, {record['encoders']['dtype']}"
-        lines = _encoders(record["encoders"]["encoders"])
-    elif "selection" in record:
-        steps = f"steps of batches of {config['train']['batch_size']}"
-        title = f"{title}, {config['dtype']}, {steps}; by the share of tokens selected"
-        lines = _selections(record["selection"])
-    elif encoder == "drcn":
-        lines = _drcn(record)
-    elif encoder == "dsa":
-        title = f"{title}, batches of {config['train']['batch_size']}"
-        lines = _dsa(record)
-    else:
-        lines = _disan(record)
-    return f"{title}:\n\n{markdown_table(list(lines))}"
+        title = f"The encoders of DiSAN's Table 1, {record['encoders']['dtype']}"
+        return title, _encoders(record["encoders"]["encoders"])
+    if "selection" in record:
+        return "ReSAN, by the share of tokens selected", _selections(record)
+    if encoder == "drcn":
+        return "DRCN", _drcn(record)
+    if encoder == "dsa":
+        title = f"DSA beside DiSAN, batches of {config['train']['batch_size']}"
+        return title, _dsa(record)
+    return "DiSAN", _disan(record)
 
 
 def _encoders(encoders: dict) -> Iterator[dict]:
@@ -150,17 +159,19 @@ def _encoders(encoders: dict) -> Iterator[dict]:
 
 
 def _selections(record: dict) -> Iterator[dict]:
+    measured, config = record["selection"], record["config"]
+    options = {"batch": config["train"]["batch_size"], "precision": _DTYPES[config["dtype"]]}
     for what in ("core", "layer"):
-        for measured in record[what]:
-            for form, times in measured["forms"].items():
-                name = f"{what}, forward and backward"
-                start = {"ms": name, "lengths": measured["length"], "form": form}
-                yield {**start, **_cells(_SELECTED, {}, times, "median_ms", 1)}
-    for measured in record["model"]:
+        for row in measured[what]:
+            for form, times in row["forms"].items():
+                start = {"ms": f"{what}, forward and backward", "lengths": row["length"]}
+                cells = _cells(_SELECTED, {}, times, "median_ms", 1)
+                yield {**options, **start, "form": form, **cells}
+    for row in measured["model"]:
         for kind, name in _STEPS.items():
-            if kind in measured:
-                start = {"ms": name, "lengths": _lengths(measured), "form": ""}
-                yield {**start, **_cells(_SELECTED, {}, measured[kind], "median_ms", 1)}
+            if kind in row:
+                start = {"ms": name, "lengths": _lengths(row), "form": ""}
+                yield {**options, **start, **_cells(_SELECTED, {}, row[kind], "median_ms", 1)}
 
 
 def _disan(record: dict) -> Iterator[dict]:
@@ -173,10 +184,9 @@ def _disan(record: dict) -> Iterator[dict]:
 
 
 def _dsa(record: dict) -> Iterator[dict]:
-    title = "DSA beside DiSAN"
-    yield from _steps(record, title, ", ms", _DSA, _DSA_RATIOS)
+    yield from _steps(record, "measured", ", ms", _DSA, _DSA_RATIOS)
     for lengths, forms in _peaks(record).items():
-        start = {title: "peak memory of training, GiB", "lengths": lengths}
+        start = {"measured": "peak memory of training, GiB", "lengths": lengths}
         yield {**start, **_cells(_DSA, _DSA_RATIOS, forms, "peak_gib", 1)}
 
 
@@ -198,17 +208,18 @@ def _cells(columns: dict, ratios: dict, forms: dict, key: str, digits: int = 0) 
 
 
 def _joined(forms: dict, names, key: str, digits: int) -> str:
-    found = (forms[name] for name in names if name in forms)
-    return ", ".join(f"{form[key]:,.{digits}f}" for form in found if key in form)
+    found = [forms[name][key] for name in names if key in forms.get(name, {})]
+    return ", ".join(f"{number:,.{digits or int(number < 20)}f}" for number in found)
 
 
 def _drcn(record: dict) -> Iterator[dict]:
     config = record["config"]
-    title = f"DRCN {config['encoder']['functions']}, batches of {config['train']['batch_size']}"
     for form, name in _DTYPES.items():
         epoch = record["epoch"]["forms"][form]
         yield {
-            title: name,
+            "functions": config["encoder"]["functions"],
+            "batch": config["train"]["batch_size"],
+            "precision": name,
             "pairs per second": f"{epoch['pairs_per_second']:,.0f}",
             "minutes an epoch of SNLI": f"{epoch['epoch_minutes']:,.0f}",
             **{

@@ -1,11 +1,16 @@
 """What XLA makes of our training steps for a GPU, without one.
 
-The recorded figures, checkpoints/benchmarks/measurements/gpu_programs.json, are those of these
-programs after XLA's own compiler for GPUs.
+    python -m tests.measurements.gpu_programs FOLDER
+
+writes the programs for sentences of 16 and of 48 tokens. The recorded figures,
+checkpoints/benchmarks/measurements/gpu_programs.json, are those of these programs after XLA's own
+compiler for GPUs, which jaxlib contains (its version is recorded too).
 """
 
 import re
+import sys
 from collections import Counter
+from pathlib import Path
 
 from configs import disan_snli, drcn_snli, dsa_snli, resan_snli
 from disan_tf.benchmark import step as steps
@@ -55,3 +60,11 @@ def _bytes(dims):
     for size in dims.split(","):
         numbers *= int(size)
     return numbers
+
+
+if __name__ == "__main__":
+    for name in MODELS:
+        for tokens in (16, 48):
+            path = Path(sys.argv[1]) / f"{name}_{tokens}.hlo"
+            path.write_bytes(program_of(name, tokens, "hlo_serialized"))
+            print(path)

@@ -63,11 +63,12 @@ class BaseLayer(ConfiguredLayer):
         self.l2 = check_at_least("l2", l2, 0)
         self.seed = initial_seed(seed)
         self.supports_masking = True
+        self.input_spec = vectors_spec(self) if self.reads_vectors else None
 
     def build(self, input_shape):
         """Keeps the size of the input's vectors; a call with another size raises ValueError."""
         if self.reads_vectors:
-            self.input_spec = vectors_spec(input_shape)
+            self.input_spec = vectors_spec(self, input_shape[-1])
         super().build(input_shape)
 
     def compute_output_shape(self, input_shape):

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import random
+from typing import Optional
 
 import tensorflow as tf
 
@@ -178,9 +179,10 @@ else:
     output_shape = tf.TensorShape
 
 
-def vectors_spec(input_shape) -> tf.keras.layers.InputSpec:
-    """Returns Keras' specification of inputs <float>[..., dim], with dim from a shape."""
-    return tf.keras.layers.InputSpec(axes={-1: input_shape[-1]} if input_shape[-1] else {})
+def vectors_spec(layer, dim: Optional[int] = None) -> tf.keras.layers.InputSpec:
+    """Returns Keras' specification of <float>[..., dim], a sentence's tokens if there is a mask."""
+    most = 3 if "mask" in _parameters(type(layer)) else None
+    return tf.keras.layers.InputSpec(max_ndim=most, axes={-1: dim} if dim else {})
 
 
 def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:

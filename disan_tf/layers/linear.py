@@ -68,7 +68,7 @@ class Linear(ConfiguredLayer):
         arguments = self.units, self.activation, self.use_bias, self.kernel_initializer
         options = {"kernel_regularizer": weight_decay(self.l2), "dtype": self.dtype_policy}
         self.dense = build_child(Dense(*arguments, name="dense", **options), input_shape)
-        self.input_spec = vectors_spec(input_shape)
+        self.input_spec = vectors_spec(self, input_shape[-1])
         super().build(input_shape)
 
     def compute_output_shape(self, input_shape):

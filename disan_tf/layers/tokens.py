@@ -27,7 +27,7 @@ def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
     """
     if mask is not None:
         return boolean_mask(mask)
-    if x.shape.rank is not None and x.shape.rank < 3:
+    if tf.TensorShape(x.shape).rank in (0, 1, 2):
         raise ValueError(
             f"the tokens' vectors have the shape {x.shape}; it must be [batch, length, dim]"
         )

@@ -226,9 +226,17 @@ def test_xla_compiles_it_without_being_asked_for_another_form(name):
 
 
 @pytest.mark.parametrize("name", sorted({*OF_TOKENS} - SLOW - {"Linear", "Highway", "Dropout"}))
-def test_what_has_no_axis_of_tokens_is_refused(name):
+def test_what_has_no_axis_of_tokens_or_two_is_refused(name):
     with pytest.raises(ValueError, match=r"must be \[batch, length, dim\]"):
         OF_TOKENS[name]()(tf.ones([3, DIM]))
+    with pytest.raises(ValueError, match="expected max_ndim=3, found ndim=4"):
+        OF_TOKENS[name]()(tf.ones([2, 3, 4, DIM]), mask=tf.ones([2, 3, 4]))
+
+
+def test_attend_reads_arrays_too():
+    layer, x = OF_TOKENS["DiSAN"](), np.ones([2, 3, DIM], np.float32)
+    layer(x)
+    np.testing.assert_array_equal(*(layer.attend(v)["forward_gate"] for v in (x, tf.constant(x))))
 
 
 def test_ragged_tensors_are_refused_with_a_remedy():

@@ -45,7 +45,7 @@ def benchmark(
       parts: names of `PARTS`; empty = all parts for the config.
       repetitions: calls of every function; the median counts.
     """
-    parts = _check(config, output, parts, repetitions)
+    parts = _check(config, output, parts)
     results = {"machine": describe_machine(), "config": config.to_dict()}
     results["repetitions"] = repetitions
     print(", ".join(f"{key} {value}" for key, value in results["machine"].items()))
@@ -58,7 +58,7 @@ def benchmark(
     return results
 
 
-def _check(config, output, parts, repetitions):
+def _check(config, output, parts):
     """Returns the parts to measure, in order; raises UserError, see `benchmark`."""
     for part in parts:
         if part not in PARTS:
@@ -78,8 +78,6 @@ def _check(config, output, parts, repetitions):
                 f"The benchmark part {part} needs a config of sentence pairs, and {config.name} "
                 "reads single sentences; leave it out of --benchmark_parts."
             )
-    if repetitions < 1:
-        raise UserError(f"--repetitions={repetitions} must be at least 1.")
     if output and Path(output).suffix != ".json":
         raise UserError(f"--output={output} must end in .json.")
     parts = parts or [part for part in fitting if part not in _OF_PAIRS or is_pair(config)]

@@ -115,7 +115,8 @@ def _wanted(parser: flags.ArgumentParser, value: str) -> str:
     """Returns the end of a sentence on a rejected value: the values that a parser accepts."""
     if isinstance(parser, flags.EnumParser):
         return join_choices(parser.enum_values) + suggestion(value, parser.enum_values)
-    return _TYPES.get(parser.flag_type(), _TUPLE) + "."
+    least = getattr(parser, "lower_bound", None)
+    return _TYPES.get(parser.flag_type(), _TUPLE) + ("." if least is None else f" from {least} on.")
 
 
 def _wrong_override(config, path, argv) -> Optional[str]:

@@ -59,10 +59,9 @@ def _parts_that_do_nothing():
     "changes, words",
     [
         ({"parts": ["speed"]}, ["speed", "core, step, epoch, encoders, memory"]),
-        ({"repetitions": 0}, ["--repetitions=0"]),
         ({"output": "bench.png"}, ["bench.png", ".json"]),
     ],
-    ids=["part", "repetitions", "output"],
+    ids=["part", "output"],
 )
 def test_mistakes_are_refused(config, changes, words):
     message = user_error(benchmark, **{"config": config, "parts": ["core"], **changes})

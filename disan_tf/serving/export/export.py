@@ -32,8 +32,6 @@ def export_model(
       UserError: the bundle is damaged, the output cannot be written, or the model has no export
         of this kind.
     """
-    if max_tokens is not None and max_tokens < 1:
-        raise UserError(f"--max_tokens={max_tokens} must be at least 1.")
     if read_info(bundle_directory)["config"]["task"]["name"] == "language_model":
         if kind != SAVED_MODEL or max_tokens:
             raise UserError(

@@ -65,12 +65,12 @@ def is_single(inputs) -> bool:
     return is_scalar or (isinstance(inputs, np.ndarray) and inputs.ndim == 0)
 
 
-def check_batch_size(batch_size) -> int:
-    """Returns the batch size; raises ValueError unless it is a whole number above 0."""
-    is_number = isinstance(batch_size, numbers.Integral) and not isinstance(batch_size, bool)
-    if not is_number or batch_size < 1:
-        raise ValueError(f"batch_size={batch_size!r} must be a whole number of at least 1.")
-    return int(batch_size)
+def check_count(name: str, value) -> int:
+    """Returns an argument; raises ValueError unless it is a whole number above 0."""
+    is_number = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_number or value < 1:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+    return int(value)
 
 
 def _column_names(inputs) -> Optional[list]:

@@ -20,8 +20,8 @@ from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.attention import Attention
 from disan_tf.serving.inference.batches import BATCH_SIZE, compute, look_up, tokenise
 from disan_tf.serving.inference.encode import encode_all, make_encoding_step, vector_size
-from disan_tf.serving.inference.inputs import check_batch_size, is_single, read_input, read_inputs
-from disan_tf.serving.inference.predict import check_top_k, describe_all, make_prediction_step
+from disan_tf.serving.inference.inputs import check_count, is_single, read_input, read_inputs
+from disan_tf.serving.inference.predict import describe_all, make_prediction_step
 from disan_tf.serving.inference.records import columns_of, text_name
 from disan_tf.serving.inference.text_limits import LengthLimit
 from disan_tf.serving.release.released import find_bundle, model_name
@@ -160,7 +160,7 @@ class LoadedModel:
         Raises:
           UserError: the encoder reads only pairs (DRCN).
         """
-        size, step = check_batch_size(batch_size), self._encoding_step
+        size, step = check_count("batch_size", batch_size), self._encoding_step
         tokens = self._read([sentences] if is_single(sentences) else sentences, SENTENCE)
         if tokens:
             with _bar(len(tokens), show_progress_bar) as advance:
@@ -196,7 +196,8 @@ class LoadedModel:
           the model knows no word of a text, `no_known_word` is True.
         """
         tokens, outputs = self._predict(sentences, batch_size)
-        return describe_all(tokens, outputs, self._bundle, top_k=check_top_k(top_k))
+        count = None if top_k is None else check_count("top_k", top_k)
+        return describe_all(tokens, outputs, self._bundle, top_k=count)
 
     def predict_proba(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> np.ndarray:
         """Computes the probabilities of `classes`, <float32>[sentences, classes], for scikit-learn.
@@ -208,10 +209,8 @@ class LoadedModel:
 
     def _predict(self, sentences: Sentences, batch_size: int) -> tuple[list, list[np.ndarray]]:
         """Returns the tokens of sentences and the outputs of `make_prediction_step`."""
-        size, tokens = (
-            check_batch_size(batch_size),
-            self._read(sentences, self._bundle.model.fields),
-        )
+        size = check_count("batch_size", batch_size)
+        tokens = self._read(sentences, self._bundle.model.fields)
         if not tokens:
             return [], [np.zeros([0, len(self.classes)], np.float32)]
         return tokens, compute(self._prediction_step, tokens, self._text_to_ids, size)

@@ -89,7 +89,7 @@ def predict(
     """
     output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
     explanation = _explanation(bundle, output_format) if explain else None
-    form = make_output_format(output_format, bundle, escape_formulas, check_top_k(top_k))
+    form = make_output_format(output_format, bundle, escape_formulas, top_k)
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
     bar, names = lines_bar("predict", input_path, input_format, output_path), []
@@ -129,13 +129,6 @@ def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, ...]]:
         return tf.nn.softmax(outputs), model.predictions(outputs), model.lacks_words(*inputs)
 
     return predict_batch
-
-
-def check_top_k(top_k: Optional[int]) -> Optional[int]:
-    """Returns `top_k`; raises UserError if it is below 1."""
-    if top_k is not None and top_k < 1:
-        raise UserError(f"--top_k={top_k} must be at least 1.")
-    return top_k
 
 
 def describe_all(

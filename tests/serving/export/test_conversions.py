@@ -12,7 +12,6 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.export import client, conversions
 from disan_tf.serving.export.conversions import export_converted
-from disan_tf.serving.export.export import export_model
 from tests.support.models.bundles import (
     CLASSES,
     RELATEDNESS,
@@ -171,8 +170,3 @@ def test_models_that_read_more_than_ids_are_refused(bundle, tmp_path, monkeypatc
     monkeypatch.setattr(conversions, "load_bundle", lambda *_, **__: loaded)
     with pytest.raises(UserError, match="cannot become onnx, since .*biLM reads"):
         export_converted("onnx", bundle.directory, tmp_path)
-
-
-def test_no_tokens_are_no_limit(bundle, tmp_path):
-    with pytest.raises(UserError, match="--max_tokens=0 must be at least 1"):
-        export_model(bundle.directory, tmp_path, max_tokens=0)

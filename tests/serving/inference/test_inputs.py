@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.serving.inference.inputs import (
-    check_batch_size,
+    check_count,
     is_single,
     read_input,
     read_inputs,
@@ -157,8 +157,6 @@ def test_one_pair_is_read_as_a_tuple_or_by_name():
 
 
 @pytest.mark.parametrize("size", ["32", 0, True])
-def test_a_wrong_batch_size_is_refused(size):
-    with pytest.raises(
-        ValueError, match=f"batch_size={size!r} must be a whole number of at least 1"
-    ):
-        check_batch_size(size)
+def test_a_wrong_count_is_refused(size):
+    with pytest.raises(ValueError, match=f"top_k={size!r} must be a whole number of at least 1"):
+        check_count("top_k", size)

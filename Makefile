@@ -31,6 +31,7 @@ install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
 
 demo: install
+	@echo "Training DiSAN on synthetic reviews and exporting it takes about a minute."
 	$(BIN)/python -m data_prep.synthetic.treebank --data_dir=$(DEMO)/data
 	$(BIN)/python run.py --config=configs/demo.py --data_dir=$(DEMO)/data --workdir=$(DEMO)/run
 	$(BIN)/python run.py --mode=evaluate --baseline --data_dir=$(DEMO)/data --workdir=$(DEMO)/run

@@ -1,12 +1,23 @@
 """Lays out this package's docstrings for the API pages: equations, examples, call arguments."""
 
 import re
+import textwrap
 
 import griffe
 
 _EQUATION = re.compile(r"\((?:Eq\. )?\d+[a-z]?(?:(?:, | to )\d+)*\)$")
-_SHAPE = re.compile(r"<(\w+)>(?=\[)")  # <float>[batch, dim], which HTML would swallow
+_NUMBER = re.compile(r"\s{2,}\((?:Eq\. )?([^()]*)\)$")
+_SHAPE = re.compile(r"<([\w ]+)>(?=\[)")  # <float>[batch, dim], which HTML would swallow
 _CALL_ARGUMENT = re.compile(r"^  ([\w, *]+): ", re.MULTILINE)
+# A name such as W1, x'_i, xhat_j|i or X^(l-1), a sign, or the space between factors or words.
+_INDICES = r"(?:[_^](?:\([^()]*\)|[A-Za-z\d]+(?:\|\w)?))*"
+_TOKEN = re.compile(
+    rf"(?P<name>[A-Za-z]+(?:[-'\d][a-z]+)*)(?P<prime>'?)(?P<digits>\d*)(?P<indices>{_INDICES})"
+    r"| [*.~] |!=|\.\.\.|<(?! )|(?<! )>|(?<=[\w')\]]) (?=[\w(\[]|<\S)"
+)
+_SIGNS = {" * ": r"\odot ", " . ": r"\;\cdot\;", " ~ ": r"\;\sim\;", "!=": r"\ne "}
+_SIGNS.update({"...": r"\dots ", "<": r"\langle ", ">": r"\rangle ", " ": r"\;"})
+_COMMANDS = {"sum", "prod", "tanh", "theta", "Phi"}  # names that LaTeX knows
 
 
 class Layout(griffe.Extension):
@@ -25,7 +36,30 @@ def _laid_out(part: str) -> str:
     if lines[0] == "Example:":
         return "\n".join(["Examples:", *lines[1:]])
     if any(_EQUATION.search(line) for line in lines) and not lines[0].endswith(":"):
-        return "\n".join(f"    {line}" for line in lines)
+        whole = re.sub(r"\n +", " ", textwrap.dedent(part))  # further lines of an equation
+        return "\n".join(["```math", *map(latex, whole.splitlines()), "```"])
     if lines[0] == "Call arguments:":
         part = _CALL_ARGUMENT.sub(r"  - `\1`: ", part)
     return _SHAPE.sub(r"&lt;\1&gt;", part)
+
+
+def latex(equation: str) -> str:
+    """Returns an equation of a docstring as LaTeX: `s_j = sum_i P_i * x_i  (11)`."""
+    number = _NUMBER.search(equation)
+    tag = rf" \tag{{{number[1]}}}" if number else ""
+    return _TOKEN.sub(_converted, _NUMBER.sub("", equation)) + tag
+
+
+def _converted(token: re.Match) -> str:
+    name = token["name"]
+    if not name:
+        return _SIGNS[token[0]]
+    indices = re.sub(r"([_^])\(?([^_^()]+)\)?", r"\1{\2}", token["indices"])
+    if name in _COMMANDS:
+        name = rf"\{name} "
+    elif name.endswith("hat") and indices:
+        name = rf"\hat{{{name[:-3]}}}"
+    elif len(name) > 1:
+        name = rf"\text{{{name}}}"
+    digits = f"_{{{token['digits']}}}" if token["digits"] else ""
+    return name + token["prime"] + digits + indices

@@ -35,6 +35,7 @@ _TEMPLATE = """{% extends 'markdown/index.md.j2' %}
 ```
 {% endblock data_text %}
 """  # fences, because indented outputs that follow each other would be one block
+_TAG = re.compile(r"(.*?)(?: \\tag{(.*)})?$")  # an equation and its number
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\])*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 
 
@@ -81,6 +82,11 @@ def on_page_markdown(markdown, page, **_):
     return "".join(parts)
 
 
+def on_page_content(html, **_):
+    """Leaves arguments without a default in the signature blank: `**kwargs` may give them one."""
+    return html.replace("<em>required</em>", "")
+
+
 def _results() -> str:
     """Returns the results of the README, with the links of a page in `docs`."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -108,9 +114,12 @@ def _absent(entry: dict, folder: Path) -> bool:
 
 def _formula(source, *_, **__) -> str:
     """Renders LaTeX, an equation a line, as MathML, which browsers draw without a script."""
-    rows = [convert(line, display="block") for line in source.splitlines() if line.strip()]
-    spaced = (row.replace("<math ", '<math style="margin: 0.7em 0" ', 1) for row in rows)
-    return f'<div class="math">{"".join(spaced)}</div>'
+    lines = [_TAG.match(line).groups() for line in source.splitlines() if line.strip()]
+    rows = [
+        f"<div>{convert(formula, display='block')}<span>{f'({tag})' if tag else ''}</span></div>"
+        for formula, tag in lines
+    ]
+    return f'<div class="math">{"".join(rows)}</div>'
 
 
 def _execute(path: Path) -> dict:

@@ -27,8 +27,8 @@ ATTENTIONS = ("dynamic", "static")
 class DSAEncoder(SentenceEncoder):
     """Dynamic self-attention over a densely connected CNN (DSA Sec. 3, Fig. 1).
 
-    X^c = `DenselyConnectedCNN`(dropout(X^0))                (2 to 5)
-    z = `DynamicSelfAttention`(X^c)                          (6, 7 and Algorithm 1)
+    X^c = DenselyConnectedCNN(dropout(X^0))                  (2 to 5)
+    z = DynamicSelfAttention(X^c)                            (6, 7 and Algorithm 1)
 
     Dropout acts on the word vectors X^0, at a rate of its own, and on the results of the
     convolutions; the attention has none. Parameters on 300-dimensional words with one attention of

@@ -95,9 +95,10 @@ def directional_attention(
 ) -> tf.Tensor:
     """Multi-dimensional token2token attention with a positional mask, DiSAN Eq. 15 and 11.
 
-    s_j = sum_i softmax_i(scale * tanh((dependent_i + head_j) / scale)) * value_i, feature by
-    feature, over the dependents i that `mask` and `direction` allow. A head that may attend to
-    nothing gets exactly 0. The arithmetic is float32 for every input dtype.
+    s_j = sum_i softmax_i(scale tanh((dependent_i + head_j) / scale)) * value_i       (11, 15)
+
+    The softmax is over the dependents i that `mask` and `direction` allow, for every feature. A
+    head that may attend to nothing gets exactly 0. The arithmetic is float32 for every input dtype.
 
     Args:
       head: <float>[batch, length, dim], W2 h_j (+ b1).

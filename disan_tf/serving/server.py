@@ -22,19 +22,18 @@ MAX_WAITING = 1000  # requests that wait for the model; later ones are refused
 _STOPPING = 30  # seconds that running requests have after SIGTERM
 
 Text = Annotated[str, Field(max_length=MAX_CHARACTERS)]
-_TopK = Optional[Annotated[int, Field(ge=1)]]
+_TopK = Optional[Annotated[int, Field(ge=1, description="most probable classes to return")]]
+_REFUSED = {  # status -> its description; a request that does not fit the schema has 422
+    413: {"description": f"A request may have {MAX_BYTES:,} bytes."},
+    503: {"description": "Too many requests wait; try again later."},
+}
 
 
 def make_app(model: LoadedModel, name: str) -> FastAPI:
-    """Makes the application of a model, whose page `/docs` describes it.
+    """Makes the application of a model, whose page `/docs` describes requests and responses.
 
-    `POST /predict` takes {"texts": [...], "top_k": 5}, where a text is a string, or for models of
-    pairs an object with the two texts, and returns {"predictions": [...]}, see
-    `LoadedModel.predict`. `POST /encode` takes {"texts": [...]} and returns {"vectors": [...]};
-    models that read only pairs lack it. `GET /health` names the model and its classes.
-
-    Too long or too many texts get the status 422, bodies of more than `MAX_BYTES` 413, and requests
-    beyond those that may wait 503.
+    A text is a string, or for models of pairs an object with the two texts. Models that read only
+    pairs lack `/encode`.
     """
     predictions = Batcher(model.predict, MAX_TEXTS)
     vectors = Batcher(lambda texts: model.encode(texts).tolist(), MAX_TEXTS)
@@ -55,19 +54,22 @@ def make_app(model: LoadedModel, name: str) -> FastAPI:
 
     @app.get("/health")
     async def health() -> dict:
+        """Names the model, the fields of a text, and the classes."""
         return {"status": "ok", "model": name, "fields": model.fields, "classes": model.classes}
 
-    @app.post("/predict")
+    @app.post("/predict", responses=_REFUSED)
     async def predict(request: Predict) -> dict:
+        """Returns `predictions`: for each text its label and probabilities, or its score."""
         texts = [text if isinstance(text, str) else text.model_dump() for text in request.texts]
         predicted = await predictions(texts)
         return {"predictions": [_first(prediction, request.top_k) for prediction in predicted]}
 
     async def encode(request: Encode) -> dict:
+        """Returns `vectors`, a list of numbers for each text."""
         return {"vectors": await vectors(request.texts)}
 
     if isinstance(model.encoder, SentenceEncoder):
-        app.post("/encode")(encode)
+        app.post("/encode", responses=_REFUSED)(encode)
     return app
 
 
@@ -102,7 +104,7 @@ class Batcher:
 
     async def __call__(self, items: list) -> Sequence:
         if len(self._waiting) >= MAX_WAITING:
-            raise HTTPException(503, "Too many requests wait; try again later.")
+            raise HTTPException(503, _REFUSED[503]["description"])
         result = asyncio.get_running_loop().create_future()
         self._waiting.append((items, result))
         self._has_waiting.set()
@@ -156,7 +158,7 @@ class BodyLimit:
             message = await receive()
             read += len(message.get("body", b""))
             if read > MAX_BYTES:
-                raise HTTPException(413, f"A request may have {MAX_BYTES:,} bytes.")
+                raise HTTPException(413, _REFUSED[413]["description"])
             return message
 
         await self._app(scope, receive_some, send)
@@ -166,12 +168,9 @@ def serve(model: LoadedModel, name: str, host: str, port: int) -> None:
     """Serves a model until SIGTERM or Control-C; running requests are finished first."""
     example = "A text." if len(model.fields) == 1 else dict.fromkeys(model.fields, "A text.")
     model.predict([example])  # compiles it
+    app = make_app(model, name)
     config = uvicorn.Config(
-        make_app(model, name),
-        host=host,
-        port=port,
-        log_level="warning",
-        timeout_graceful_shutdown=_STOPPING,
+        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_STOPPING
     )
     print(f"{name}: http://{host}:{port}/docs", flush=True)
     with contextlib.suppress(Stopped, KeyboardInterrupt):  # raised again after the shutdown

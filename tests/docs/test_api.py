@@ -1,15 +1,26 @@
-"""The API pages name every public class and function."""
+"""The API pages name every public class and function, and show equations as LaTeX."""
 
+import importlib.util
+import inspect
 import re
+import sys
+from types import SimpleNamespace
 
 import pytest
+from matplotlib.mathtext import MathTextParser
 
 import disan_tf
-from disan_tf import encoders, ops
+from disan_tf import encoders, layers, ops
 from tests.support.runs.training import ROOT
 
 CONSTANTS = {"ENCODERS", "DIRECTIONS", "FORMS"}
 OBJECT = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
+WITH_EQUATIONS = [
+    pytest.param(it, id=it.__name__)
+    for module in (layers, encoders, ops)
+    for it in vars(module).values()
+    if callable(it) and re.search(r" {2}\((?:Eq\. )?\d", it.__doc__)
+]
 
 
 def _documented(page: str) -> set:
@@ -26,3 +37,41 @@ def test_all_names_of_a_module_are_documented(module):
 def test_all_names_of_the_package_are_documented():
     assert {*disan_tf.__all__} - {"layers", "encoders", "ops"} <= _documented("disan_tf")
     assert _documented("layers") == {"BaseLayer", "layers"}  # MkDocs lists its __all__
+
+
+@pytest.fixture(scope="module")
+def docstrings():
+    """The extension that lays out docstrings, without griffe, which only the site needs."""
+    spec = importlib.util.spec_from_file_location("docstrings", ROOT / "docs" / "docstrings.py")
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "griffe", SimpleNamespace(Extension=object))
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("s_j = sum_i P^j_i * x_i   (11)", r"s_{j} = \sum _{i}\;P^{j}_{i}\odot x_{i} \tag{11}"),
+        ("h = activation(W1 x + b1)", r"h = \text{activation}(W_{1}\;x + b_{1})"),
+        ("q + <xhat_j|i, z_j>  (line 7)", r"q + \langle \hat{x}_{j|i}, z_{j}\rangle  \tag{line 7}"),
+        ("0 if i < j  (16, 17)", r"0\;\text{if}\;i < j \tag{16, 17}"),
+        ("e = source2token([u; x'_i])", r"e = \text{source2token}([u; x'_{i}])"),
+        ("z^h ~ X^(l-1), ..., w . b", r"z^{h}\;\sim\;X^{l-1}, \dots , w\;\cdot\;b"),
+    ],
+)
+def test_an_equation_becomes_latex(docstrings, text, expected):
+    assert docstrings.latex(text) == expected
+
+
+@pytest.mark.parametrize("documented", WITH_EQUATIONS)
+def test_all_equations_are_latex(docstrings, documented):
+    docstring = SimpleNamespace(value=inspect.getdoc(documented))
+    docstrings.Layout().on_object(obj=SimpleNamespace(docstring=docstring))
+    blocks = re.findall(r"```math\n(.*?)\n```", docstring.value, re.DOTALL)
+    assert blocks
+    for line in "\n".join(blocks).splitlines():
+        formula = re.sub(r" \\tag{.*}$", "", line)
+        assert "`" not in formula and "  (" not in formula and not line.startswith(" ")
+        MathTextParser("path").parse(f"${formula}$")

@@ -90,6 +90,9 @@ def test_health_and_the_description(address, model):
     )
     _, described = call(address, "/openapi.json")
     assert set(described["paths"]) == {"/health", "/predict", "/encode"}
+    for path in ("/predict", "/encode"):
+        post = described["paths"][path]["post"]
+        assert set(post["responses"]) == {"200", "413", "422", "503"} and post["description"]
 
 
 @pytest.mark.parametrize(

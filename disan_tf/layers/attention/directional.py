@@ -71,12 +71,12 @@ class FusionGate(BaseLayer):
 class DirectionalSelfAttention(BaseLayer):
     """A DiSA block, DiSAN Eq. 14 to 20.
 
-    h = activation(Wh x + bh)                                                (14)
+    h = activation(W_h x + b_h)                                              (14)
     f(h_i, h_j) = c tanh((W1 h_i + W2 h_j + b1) / c) + M_ij                  (15)
-    M_ij = 0 where i != j (diagonal), i < j (forward) or i > j (backward),
-           and minus infinity elsewhere                                      (16, 17, 18)
+    M_ij = 0 if i != j (diagonal), i < j (forward), i > j (backward),
+           else minus infinity                                               (16, 17, 18)
     s_j = sum_i softmax_i(f(h_i, h_j)) * h_i                                 (11)
-    F = sigmoid(Wf1 s + Wf2 h + bf)                                          (19)
+    F = sigmoid(W_f1 s + W_f2 h + b_f)                                       (19)
     u = F * h + (1 - F) * s                                                  (20)
 
     As in the authors' code, W1 and W2 share one dropped copy of h and are not regularised; the h
@@ -89,7 +89,7 @@ class DirectionalSelfAttention(BaseLayer):
       activation: activation of Eq. 14.
       scale: c of Eq. 15, above 0 and at most 40.
       attention_form: form of `disan_tf.ops.directional_attention`.
-      dropout, l2, seed: see `BaseLayer`; Wh, Wf1 and Wf2 are regularised.
+      dropout, l2, seed: see `BaseLayer`; W_h, W_f1 and W_f2 are regularised.
 
     Returns:
       u, <float>[batch, length, units]; exactly 0 on padding.

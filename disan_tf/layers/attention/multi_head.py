@@ -31,9 +31,9 @@ def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
 class MultiHeadSelfAttention(BaseLayer):
     """Multi-head self-attention, ReSAN Eq. 35 to 37 (Vaswani et al. 2017).
 
-    attend(q, k, v) = sum over the keys of softmax(<q, k> / sqrt(units)) v       (35)
+    attend(q, k, v) = sum_i softmax_i(<q, k_i> / sqrt(units)) v_i                (35)
     s = concat(H_1; ...; H_heads)                                                (36)
-    H_i = attend(Wq_i x, Wk_i x, Wv_i x)                                         (37)
+    H_i = attend(W^q_i x, W^k_i x, W^v_i x)                                      (37)
 
     Unlike in Keras' MultiHeadAttention, queries, keys and values come from one sequence. As in the
     authors' code, no matrix follows the heads. Dropout acts on x (one mask for queries, keys and

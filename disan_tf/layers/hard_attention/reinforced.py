@@ -28,10 +28,9 @@ class ReinforcedSelfAttention(BaseLayer):
 
     z^h ~ RSS(x; theta_rh)                                               (8)
     z^d ~ RSS(x; theta_rd)                                               (9)
-    u_fw, u_bw: a forward and a backward `SelectiveSelfAttention` of x
-    with the heads z^h and the dependents z^d                            (10 to 15)
+    u_fw, u_bw = forward and backward SelectiveSelfAttention(x)          (10 to 15)
 
-    and the result is [u_fw; u_bw].
+    z^h selects the heads and z^d the dependents; the result is [u_fw; u_bw].
 
     Args:
       units: size of the blocks and the samplers; None = the size of x.

@@ -19,11 +19,11 @@ UNSELECTED = ("mean", "mean_of_others", "drop")
 class SelectiveSelfAttention(DirectionalSelfAttention):
     """A DiSA block in which selected heads attend to selected dependents, ReSAN Eq. 10 to 15.
 
-    M^rss_ij = 0 where i is a selected dependent and j a selected head,
-               and minus infinity elsewhere                              (10)
+    M^rss_ij = 0 if the dependent i and the head j are selected,
+               else minus infinity                                       (10)
     f^rss(h_i, h_j) = f(h_i, h_j) + M^rss_ij                             (11)
     s_j = sum_i softmax_i(f^rss(h_i, h_j)) * h_i                         (12, 13)
-    u = F * h + (1 - F) * s, F = sigmoid(Wf1 s + Wf2 h + bf)             (14, 15)
+    u = F * h + (1 - F) * s, F = sigmoid(W_f1 s + W_f2 h + b_f)          (14, 15)
 
     with h and f of `DirectionalSelfAttention`; the two layers are equal if all tokens are selected.
     A selected head without a dependent that its direction admits has s = 0.

@@ -125,10 +125,10 @@
     const rows = line.probabilities.flatMap(([name, probability]) => {
       const bar = element("i");
       bar.style.width = `${100 * probability}%`;
-      const className = name === line.answer ? "predicted" : "";
-      const text = name === line.gold ? `${name} (gold)` : name;
-      return [element("span", { text, className, dir: "auto" }),
-        element("span", { className: "bar" }, bar),
+      const isGold = name === line.gold;
+      const className = (name === line.answer ? "predicted " : "") + (isGold ? "gold" : "");
+      return [element("span", { text: isGold ? `${name} (gold)` : name, className, dir: "auto" }),
+        element("span", { className: `bar ${isGold ? "gold" : ""}` }, bar),
         element("span", { text: `${(100 * probability).toFixed(1)} %`, className })];
     });
     find("answer").replaceChildren(...rows);

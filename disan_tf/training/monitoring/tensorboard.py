@@ -35,10 +35,11 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
 
     `train/` has the loss, the score and the examples per second (without evaluations), as means
     over the steps of a line in `metrics.jsonl`. `dev/` has the loss and the scores of every
-    evaluation, histograms of gates and attention entropy on a fixed batch, the pictures, and the
-    evaluation step's graph. `<split>/` has the scores of a split that is only watched. The
-    directory itself has the hyper-parameters and the config. Steps are counted from 1, as in
-    `metrics.jsonl`. Events of a killed process are removed if their steps are repeated.
+    evaluation, histograms of gates and attention entropy on a fixed batch, the pictures, the
+    evaluation step's graph, and the hyper-parameters, which TensorBoard shows beside the scores of
+    their folder. `<split>/` has the scores of a split that is only watched. The directory itself
+    has the config. Steps are counted from 1, as in `metrics.jsonl`. Events of a killed process are
+    removed if their steps are repeated.
 
     Args:
       directory, config: `<workdir>/tensorboard`, and the training's config.
@@ -67,15 +68,15 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         last_step = logs["step"]
         drop_later_events(self._directory, last_step)
-        writer = EventWriter(self._directory)
-        writer.write(0, summary=hparams_summary(self._config))
         if not last_step:
+            writer = EventWriter(self._directory)
             writer.write(0, summary=text_pb("config", _as_markdown(self._config)))
-        writer.close()
+            writer.close()
         self._writers = {
             split: EventWriter(self._directory / split)
             for split in ("train", "dev", *self._config.evaluate.splits)
         }
+        self._writers["dev"].write(0, summary=hparams_summary(self._config))
         self._histograms = tf.function(
             lambda: attention_histograms(self.model, *self._probe), autograph=False
         )

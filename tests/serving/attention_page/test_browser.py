@@ -69,6 +69,21 @@ def test_sentences_have_their_labels_and_probabilities(page):
     assert "75.0 %" in _one(page, "#answer").text and page.title == "Attention of demo"
 
 
+def test_the_gold_label_of_a_wrong_prediction_stands_among_the_likeliest_classes(opened, tmp_path):
+    shares = {f"class {rank}": 0.5**rank for rank in range(1, 25)}
+    record = {"label": "class 1", "gold_label": "class 24", "probabilities": shares}
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS), **record)
+    seen = opened().execute_script(
+        """const frame = document.querySelector('#answer').getBoundingClientRect();
+        return [...document.querySelectorAll('#answer > span')].filter((cell) => {
+          const { left, width, top, bottom } = cell.getBoundingClientRect();
+          return top >= frame.top && bottom <= frame.bottom + 1
+            && document.elementFromPoint(left + width / 2, (top + bottom) / 2) === cell;
+        }).map((cell) => cell.textContent);"""
+    )
+    assert seen[:3] == ["class 1", "", "50.0 %"] and seen[-3:] == ["class 24 (gold)", "", "0.0 %"]
+
+
 def test_pointing_at_a_word_draws_what_it_attends_to(page):
     words = _all(page, ".token")
     seen = []

@@ -8,7 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
+from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
+from tensorboard.context import RequestContext
+from tensorboard.plugins.base_plugin import TBContext
 from tensorboard.plugins.hparams import plugin_data_pb2
+from tensorboard.plugins.hparams.backend_context import Context
 
 from configs.disan_sst import get_config
 from disan_tf.common.errors import explain
@@ -93,12 +98,12 @@ def _events(directory):
 
 
 def _values(directory):
-    """(tag, step) -> array, for everything with a tensor."""
+    """(tag, step) -> array, for everything with a tensor; see `_hparams` for the options."""
     return {
         (value.tag, event.step): tf.make_ndarray(value.tensor)
         for event in _events(directory)
         for value in event.summary.value
-        if value.HasField("tensor")
+        if value.HasField("tensor") and not value.tag.startswith("_hparams_/")
     }
 
 
@@ -186,7 +191,7 @@ def test_entropy_of_even_attention_is_the_logarithm_of_its_dependents():
 
 def test_hparams_name_all_options(start, tmp_path, config):
     start().on_train_end()
-    (session,) = _hparams(tmp_path)  # a description of the experiment would fix the columns
+    (session,) = _hparams(tmp_path / "dev")  # a description of the experiment would fix the columns
     found = {
         name: getattr(value, value.WhichOneof("kind"))
         for name, value in session.session_start_info.hparams.items()
@@ -195,6 +200,19 @@ def test_hparams_name_all_options(start, tmp_path, config):
     assert found.keys() == options.keys() and found["evaluate.splits"] == str(())
     for name in ("train.dropout", "encoder.name", "data.lowercase", "seed", "data.vectors"):
         assert found[name] == options[name]
+
+
+def test_tensorboard_shows_the_dev_scores_beside_the_hparams(start, tmp_path):
+    running = start()
+    _step(running, 0)
+    _step(running, 1)
+    _evaluate(running, 2)
+    running.on_train_end()
+    runs = EventMultiplexer().AddRunsFromDirectory(str(tmp_path)).Reload()
+    backend = Context(TBContext(data_provider=MultiplexerDataProvider(runs, "")))
+    sessions = backend.hparams_metadata(RequestContext(), "")
+    found = backend.experiment_from_metadata(RequestContext(), "", True, sessions, [])
+    assert [metric.name.tag for metric in found.metric_infos] == ["accuracy", "loss"]
 
 
 def test_steps_that_are_done_again_appear_once(start, tmp_path):

@@ -137,6 +137,13 @@ def test_a_loaded_model_fits_by_name_and_its_file_gives_the_same(name, tmp_path)
     np.testing.assert_array_equal(loaded.predict(batch, verbose=0), model.predict(batch, verbose=0))
 
 
+class _Batches(tf.keras.utils.Sequence):
+    num_batches = 2  # and no length
+
+    def __getitem__(self, index):
+        return ["fine", "dull"][index : index + 1], ["good", "bad"][index : index + 1]
+
+
 def test_a_text_classifier_learns_from_texts_and_names(tmp_path):
     classifier = disan_tf.TextClassifier.from_preset("demo", classes=("bad", "good"))
     texts, labels = ["fine", "dull", "a warm zorbix"], ["good", "bad", "good"]
@@ -145,6 +152,9 @@ def test_a_text_classifier_learns_from_texts_and_names(tmp_path):
     assert classifier.adapt(texts, tmp_path / "vectors.txt") == 1
     classifier.fit(texts, labels, validation_data=(np.array(texts), [1, 0, 1]), verbose=0)
     assert classifier.evaluate({"text": texts}, labels, verbose=0)
+    expected = classifier.evaluate(["fine", "dull"], ["good", "bad"], verbose=0)
+    for batches in (_Batches(workers=2), (_Batches()[index] for index in range(2))):
+        assert classifier.evaluate(batches, steps=2, verbose=0) == pytest.approx(expected, rel=1e-5)
     expected = classifier.predict(texts, verbose=0)
     loaded = pickle.loads(pickle.dumps(classifier))  # through a .keras file
     np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)

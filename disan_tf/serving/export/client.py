@@ -30,6 +30,10 @@ def tokenize(text: str, steps) -> list[str]:
     return tokens
 
 
+class TakesWordIds(ValueError):
+    """A SavedModel of word ids, which the client does not make."""
+
+
 class Client:
     """An exported model, in a folder with `metadata.json`.
 
@@ -42,7 +46,7 @@ class Client:
         metadata = folder / "assets.extra" if is_saved_model else folder
         self.metadata = json.loads((metadata / "metadata.json").read_text(encoding="utf-8"))
         if is_saved_model:
-            self._words, self._run = None, load_saved_model(folder)
+            self._words, self._run = None, load_saved_model(folder, self.metadata["inputs"])
             return
         kind = "tflite" if (folder / "model.tflite").is_file() else "onnx"
         (folder / f"model.{kind}").open("rb").close()  # a clear error if it is missing
@@ -82,16 +86,19 @@ class Client:
         return f"{self.metadata['classes'][best]} ({outputs['probabilities'][best]:.3f}{note})"
 
 
-def load_saved_model(path: Path):
-    """Returns a function of columns of texts by name, which returns the outputs by name."""
+def load_saved_model(path: Path, inputs):
+    """Returns a function of the columns `inputs` of texts, which returns the outputs by name."""
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 
     model = tf.saved_model.load(str(path))
+    signature = model.signatures["serving_default"]
+    if {*signature.structured_input_signature[1]} != {*inputs}:
+        raise TakesWordIds(f"{path} takes word ids; give the export `saved_model`, of texts.")
 
     def run(texts):
         columns = {name: tf.constant(column) for name, column in texts.items()}
-        return model.signatures["serving_default"](**columns)
+        return signature(**columns)
 
     return run
 
@@ -141,6 +148,8 @@ def main(arguments=None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # of letters that a console lacks
         for row in rows:
             print(f"{client.describe(*row)}: {' | '.join(row)}")
+    except TakesWordIds as error:
+        parser.error(str(error))
     except ImportError as error:
         parser.error(f"{error}; the first lines of {__file__} name the packages")
     except FileNotFoundError as error:

@@ -1,12 +1,16 @@
 """The arguments of a `TextClassifier` and of its `fit`: classes, texts and labels."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from numbers import Integral
+from operator import attrgetter
 from types import MappingProxyType
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.keras_version import is_keras_3
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.inputs import is_single, read_inputs
 from disan_tf.serving.inference.records import Columns, usual_columns
@@ -56,14 +60,11 @@ def check_words(words: Sequence[str], table) -> None:
 def read_texts(x, fields: Sequence[str]):
     """Returns an array of strings; for pairs, whose texts may be two columns, a tuple of two.
 
-    Datasets, generators and None, which Keras reads itself, are returned as they are.
-
     Raises:
       ValueError: an item is no text, or no pair; the message has its position.
     """
-    streams = (tf.data.Dataset, tf.distribute.DistributedDataset, tf.keras.utils.Sequence)
-    if x is None or isinstance(x, streams) or hasattr(x, "__next__"):
-        return x
+    if isinstance(x, tf.distribute.DistributedDataset):
+        raise ValueError("x is a distributed dataset; give the dataset, which Keras distributes.")
     columns = _columns_of(fields)
     if len(fields) == 2 and _are_columns(x):
         x = {columns.texts[field][0]: column for field, column in zip(fields, x)}
@@ -80,6 +81,10 @@ def _columns_of(fields: Sequence[str]) -> Columns:
     return usual_columns(fields)._replace(are_chosen=True)
 
 
+class _ClassNumbers(np.ndarray):
+    """Labels that were read: where names of classes are numbers, they must not be read again."""
+
+
 def read_labels(y, classes: Sequence[str], is_sparse: bool):
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
@@ -89,14 +94,66 @@ def read_labels(y, classes: Sequence[str], is_sparse: bool):
     Raises:
       ValueError: a label is no class; the message has its position.
     """
-    if y is None or isinstance(y, Mapping):
+    if y is None or isinstance(y, (Mapping, _ClassNumbers)):
         return y
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim == 1 and (is_sparse or labels.dtype.kind in "OUST"):
-        return class_numbers(labels.tolist(), classes)
+        return class_numbers(labels.tolist(), classes).view(_ClassNumbers)
     return labels
+
+
+def are_batches(x) -> bool:
+    """Returns whether `x` is a generator or a Keras `Sequence` (in Keras 3 `PyDataset`)."""
+    return hasattr(x, "__next__") or hasattr(x, "on_epoch_end")
+
+
+def read_batches(batches, fields: Sequence[str], classes: Sequence[str], is_sparse: bool):
+    """Returns batches of texts, or of (texts, labels, ...), read as `fit`'s arguments are.
+
+    Raises:
+      ValueError: a batch has a wrong text or label, see `read_texts` and `read_labels`.
+    """
+    read = partial(_read_batch, fields=fields, classes=classes, is_sparse=is_sparse)
+    if hasattr(batches, "__next__"):
+        return (read(batch) for batch in batches)
+    return _Batches(batches, read)
+
+
+def _read_batch(batch, fields, classes, is_sparse) -> tuple:
+    is_tuple = isinstance(batch, (tuple, list)) and not any(map(is_single, batch))
+    texts, *others = batch if is_tuple else [batch]  # as Keras reads tuples and lists
+    labels = [read_labels(labels, classes, is_sparse) for labels in others[:1]]
+    texts = read_texts(texts, fields)
+    if is_keras_3():  # it rejects arrays of objects
+        texts = tf.nest.map_structure(tf.constant, texts)
+    return (texts, *labels, *others[1:])
+
+
+class _Batches(tf.keras.utils.Sequence):
+    """Another `Sequence` whose batches a function converts."""
+
+    def __init__(self, batches, read: Callable):
+        self._batches, self._read = batches, read
+
+    # Keras 3 reads them.
+    num_batches = property(attrgetter("_batches.num_batches"))
+    workers = property(attrgetter("_batches.workers"))
+    use_multiprocessing = property(attrgetter("_batches.use_multiprocessing"))
+    max_queue_size = property(attrgetter("_batches.max_queue_size"))
+
+    def __len__(self):
+        return len(self._batches)
+
+    def __getitem__(self, index):
+        return self._read(self._batches[index])
+
+    def on_epoch_begin(self):
+        getattr(self._batches, "on_epoch_begin", tuple)()  # absent in Keras 2
+
+    def on_epoch_end(self):
+        self._batches.on_epoch_end()
 
 
 def read_dataset(
@@ -107,13 +164,12 @@ def read_dataset(
     Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers.
     Whole numbers are names if all names of classes are such numbers, as in `read_labels`.
     """
-    are_names = is_sparse and are_numbers(classes)
 
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
         if others and tf.is_tensor(others[0]):
-            others[0] = _numbers_of(others[0], classes, are_names)
+            others[0] = _numbers_of(others[0], classes, is_sparse)
         return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
 
     return dataset.map(convert, tf.data.AUTOTUNE)
@@ -159,17 +215,23 @@ def list_texts(texts, fields: Sequence[str]) -> list[str]:
     return np.concatenate(columns).tolist() if isinstance(columns, tuple) else columns.tolist()
 
 
-def _numbers_of(labels: tf.Tensor, classes: Sequence[str], are_names: bool) -> tf.Tensor:
+def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> tf.Tensor:
     """Returns the class numbers of names; other labels, such as one-hot rows, as they are."""
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if are_names and labels.dtype != tf.string:
+    if is_sparse and labels.dtype == tf.bool and {"True", "False"} & {*classes}:
+        labels = tf.where(labels, "True", "False")
+    elif is_sparse and are_numbers(classes) and labels.dtype != tf.string:
         labels = tf.strings.as_string(labels, shortest=labels.dtype.is_floating)  # 3.0 is "3"
+    names = tf.constant(classes)
     if labels.dtype != tf.string:
-        return labels
-    is_class = tf.equal(labels[..., None], tf.constant(classes))
+        if not is_sparse:
+            return labels
+        names = tf.range(len(classes), dtype=tf.float32)
+        labels = tf.cast(labels, tf.float32)
+    is_class = tf.equal(labels[..., None], names)
     known = tf.reduce_all(tf.reduce_any(is_class, -1))
-    message = f"a label is none of the classes {', '.join(classes)}"
+    message = f"a label is neither name nor number of the classes {', '.join(classes)}"
     with tf.control_dependencies([tf.debugging.Assert(known, [message])]):
         return tf.argmax(is_class, axis=-1)
 

@@ -7,7 +7,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf.common.files import scratch_folder, sync_and_rename, write_atomically
+from disan_tf.common.files import scratch_folder, sync_and_rename, write_atomically, write_json
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.classification import SentenceClassifier
@@ -15,6 +15,7 @@ from disan_tf.models.factory import TASKS, count_parameters
 from disan_tf.models.pairs import SentencePairClassifier
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, write_bundle
+from disan_tf.serving.export.saved_model import METADATA
 from disan_tf.serving.inference.model import load_reader
 from disan_tf.serving.release.model_card import classifier_card
 
@@ -69,14 +70,19 @@ def write_preset(
 
 
 def write_saved_model(
-    path, format: str, serve: Callable, fields: Sequence[str], parts: Mapping
+    path,
+    format: str,
+    serve: Callable,
+    fields: Sequence[str],
+    classes: Sequence[str],
+    parts: Mapping,
 ) -> None:
     """Writes a SavedModel that serves strings, see `TextClassifier.export`.
 
     Args:
       path, format: the folder, and "tf_saved_model".
       serve: a function from a string tensor for each field to tensors by name.
-      fields: the texts that the model reads.
+      fields, classes: the texts that the model reads, and the classes, for its metadata.
       parts: what the SavedModel holds, by name.
     """
     if format != "tf_saved_model":
@@ -99,6 +105,7 @@ def write_saved_model(
     path = Path(path)
     with scratch_folder(path) as scratch:
         tf.saved_model.save(served, str(scratch / "new"), {"serving_default": served.serve})
+        write_json(scratch / "new" / METADATA, {"inputs": names, "classes": classes})
         if path.exists():
             os.replace(path, scratch / "old")
         sync_and_rename(scratch / "new", path)

@@ -14,7 +14,9 @@ from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
+    are_batches,
     check_arguments,
+    read_batches,
     read_dataset,
     read_labels,
     read_texts,
@@ -51,8 +53,9 @@ class TextClassifier(TextModel):
     `fit`, `evaluate` and `predict` read lists, arrays, pandas Series and string tensors of texts;
     pairs are a tuple of two of them, or a list of tuples (first, second). They also read
     DataFrames, dictionaries of columns and lists of records with `text`, or `premise` and
-    `hypothesis`. Labels are names or numbers of classes. `tf.data` datasets hold strings, or
-    dictionaries of strings.
+    `hypothesis`. Labels are names or numbers of classes; whole numbers are names if all names are
+    whole numbers. Generators and Keras' `Sequence` yield batches (texts, labels) of these forms.
+    `tf.data` datasets hold strings, or dictionaries of strings.
 
     Args:
       model: a `SentenceModel` that predicts classes and reads word ids alone.
@@ -253,6 +256,8 @@ class TextClassifier(TextModel):
         is_sparse = isinstance(self.loss, sparse) or self.loss == name
         if isinstance(x, tf.data.Dataset):
             return read_dataset(x, fields, self.classes, is_sparse), y
+        if are_batches(x):
+            return read_batches(x, fields, self.classes, is_sparse), y
         return read_texts(x, fields), read_labels(y, self.classes, is_sparse)
 
     def call(self, texts, training=None):
@@ -299,7 +304,7 @@ class TextClassifier(TextModel):
             return {**described, NO_KNOWN_WORD: model.lacks_words(*inputs)}
 
         parts = {"weights": list(self.weights), "text_to_ids": self._text_to_ids}
-        write_saved_model(path, format, serve, model.fields, parts)
+        write_saved_model(path, format, serve, model.fields, self.classes, parts)
 
     def get_config(self):
         return {

@@ -1,6 +1,7 @@
 """A trained model with new classes, as a Keras model of raw text."""
 
 import copy
+import functools
 import json
 import pickle
 import subprocess
@@ -13,7 +14,8 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.errors import UserError
-from disan_tf.serving.fine_tuning.arguments import read_dataset
+from disan_tf.serving.export import client
+from disan_tf.serving.fine_tuning.arguments import read_batches, read_dataset
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.films import LABELS, TEXTS
@@ -58,6 +60,53 @@ def test_texts_and_labels_come_as_people_hold_them(classifier, form):
     assert classifier.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
 
 
+def _sequence(batches):
+    class Batches(tf.keras.utils.Sequence):
+        ended = 0
+
+        def __len__(self):
+            return len(batches)
+
+        def __getitem__(self, index):
+            return batches[index]
+
+        def on_epoch_end(self):
+            self.ended += 1
+
+    return Batches()
+
+
+@pytest.mark.parametrize("make", [_sequence, iter], ids=["sequence", "generator"])
+@pytest.mark.parametrize("labels", [NAMES.tolist(), LABELS[:, None]], ids=["names", "numbers"])
+def test_batches_have_the_forms_of_arguments(classifier, make, labels):
+    batches = [([{"text": text} for text in TEXTS[:9]], labels[:9]), (TEXTS[9:], labels[9:])]
+    expected = classifier.evaluate(TEXTS, LABELS, verbose=0)
+    assert classifier.evaluate(make(batches), verbose=0) == pytest.approx(expected)
+
+
+def test_numbers_in_batches_are_names_where_the_classes_are_numbers():
+    read = functools.partial(read_batches, fields=("sentence",), classes=["1", "2"], is_sparse=True)
+    weights = np.array([0.5, 1.0])
+    for make in (_sequence, iter):
+        (batch,) = read(make([(["a film", "a plot"], [2, 1], weights)]))
+        assert batch[0].tolist() == ["a film", "a plot"] and batch[1].tolist() == [1, 0]
+        assert batch[2] is weights
+    batches = _sequence([(["a film"], [1])])
+    read(batches).on_epoch_end()
+    assert batches.ended == 1
+    with pytest.raises(ValueError, match="label 0 is '3', which is not one of the 2 classes"):
+        next(read(iter([(["a film"], [3])])))
+
+
+def test_labels_that_are_names_and_numbers_are_read_once(preset):
+    model = TextClassifier.from_preset(preset, classes=("1", "0"))  # a second reading swaps them
+    history = model.fine_tune(TEXTS, LABELS, validation_data=(TEXTS, LABELS), epochs=1, verbose=0)
+    loss, _ = model.evaluate(TEXTS, LABELS, verbose=0)
+    assert history.history["val_loss"] == pytest.approx([loss])
+    numbers = model._read(TEXTS, LABELS)[1]
+    assert numbers.tolist() == model._read(TEXTS, numbers)[1].tolist() == (1 - LABELS).tolist()
+
+
 def test_texts_and_labels_by_name_train(classifier):
     model = copy.deepcopy(classifier)
     by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, NAMES)).batch(8)
@@ -75,11 +124,15 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     for labels in ([3, 1], [3.0, 1.0], [[3], [1]]):
         assert labels_of(["1", "2", "3"], labels) == [2, 0]
     assert labels_of(["bad", "good"], [1, 0]) == [1, 0]
+    assert labels_of(["True", "False"], [True, False]) == [0, 1]
     for labels in ([[0, 0, 1], [1, 0, 0]], [0.5, 0.25]):  # one-hot rows, shares
         assert labels_of(["1", "2", "3"], labels, is_sparse=False) == labels
-    for label in (0, 1.5):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="none of the classes 1, 2, 3"):
+    for label in (0, 1.5, np.nan):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="number of the classes 1, 2, 3"):
             labels_of(["1", "2", "3"], [label])
+    for label in (2, -1, 0.5, np.nan):  # on a GPU, the loss of such a label would be NaN
+        with pytest.raises(tf.errors.InvalidArgumentError, match="number of the classes bad, good"):
+            labels_of(["bad", "good"], [label])
 
 
 @pytest.mark.parametrize(
@@ -215,6 +268,13 @@ def test_weights_may_be_random_and_of_another_dtype(preset, quick_bundle):
 def test_an_export_of_another_format_is_refused(classifier, tmp_path):
     with pytest.raises(ValueError, match="format='onnx' cannot hold the look-up of words"):
         classifier.export(tmp_path / "a.onnx", format="onnx")
+
+
+def test_the_client_reads_an_export(classifier, tmp_path, capsys):
+    classifier.export(tmp_path / "exported")
+    client.main([f"--model={tmp_path / 'exported'}", "a good film ."])
+    probability = classifier.predict_proba(["a good film ."]).max()
+    assert capsys.readouterr().out == f"good ({probability:.3f}): a good film .\n"
 
 
 @pytest.mark.parametrize(

@@ -81,27 +81,39 @@ def _columns_of(fields: Sequence[str]) -> Columns:
     return usual_columns(fields)._replace(are_chosen=True)
 
 
+def read_arrays(x, y, fields: Sequence[str], classes: Sequence[str], is_sparse: bool) -> tuple:
+    """Returns the results of `read_texts` and `read_labels`."""
+    texts = read_texts(x, fields)
+    count = len(texts[0] if isinstance(texts, tuple) else texts)
+    return texts, read_labels(y, classes, is_sparse, count)
+
+
 class _ClassNumbers(np.ndarray):
     """Labels that were read: where names of classes are numbers, they must not be read again."""
 
 
-def read_labels(y, classes: Sequence[str], is_sparse: bool):
+def read_labels(y, classes: Sequence[str], is_sparse: bool, count: int):
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
-    Labels of other forms, such as one-hot rows for losses that are not sparse, are returned as an
-    array, and None as it is.
+    Numbers for losses that are not sparse, such as one-hot rows, are returned as an array, and None
+    as it is.
 
     Raises:
-      ValueError: a label is no class; the message has its position.
+      ValueError: a label is no class (the message has its position), or the labels are not `count`.
     """
-    if y is None or isinstance(y, (Mapping, _ClassNumbers)):
+    if y is None or isinstance(y, _ClassNumbers):
         return y
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if labels.ndim == 1 and (is_sparse or labels.dtype.kind in "OUST"):
-        return class_numbers(labels.tolist(), classes).view(_ClassNumbers)
-    return labels
+    if not is_sparse and labels.dtype.kind not in "OUST":
+        return labels
+    if labels.shape != (count,):
+        raise ValueError(
+            f"give one name or number of a class for each of the {count} texts; the labels have "
+            f"the shape {labels.shape} ({type(y).__name__})."
+        )
+    return class_numbers(labels.tolist(), classes).view(_ClassNumbers)
 
 
 def are_batches(x) -> bool:
@@ -122,13 +134,15 @@ def read_batches(batches, fields: Sequence[str], classes: Sequence[str], is_spar
 
 
 def _read_batch(batch, fields, classes, is_sparse) -> tuple:
-    is_tuple = isinstance(batch, (tuple, list)) and not any(map(is_single, batch))
-    texts, *others = batch if is_tuple else [batch]  # as Keras reads tuples and lists
-    labels = [read_labels(labels, classes, is_sparse) for labels in others[:1]]
-    texts = read_texts(texts, fields)
+    are_texts = isinstance(batch, list) and any(map(is_single, batch))
+    parts = batch if isinstance(batch, (tuple, list)) and not are_texts else [batch]
+    if any(map(is_single, parts)):
+        raise ValueError("a batch is one text, not a list; write list(texts) for a generator.")
+    texts, *others = parts  # as Keras reads tuples and lists
+    texts, labels = read_arrays(texts, others[0] if others else None, fields, classes, is_sparse)
     if is_keras_3():  # it rejects arrays of objects
         texts = tf.nest.map_structure(tf.constant, texts)
-    return (texts, *labels, *others[1:])
+    return (texts, *[labels] * bool(others), *others[1:])
 
 
 class _Batches(tf.keras.utils.Sequence):

@@ -67,22 +67,6 @@ class BestAverages(tf.keras.callbacks.Callback):
             weight.assign(value)
 
 
-def check_examples(texts, labels) -> None:
-    """Checks the texts and labels that `fine_tune` has read.
-
-    Raises:
-      ValueError: they are a dataset, or there is not one label for each text.
-    """
-    column = texts[0] if isinstance(texts, tuple) else texts
-    if not isinstance(column, np.ndarray) or labels is None:
-        raise ValueError("fine_tune needs texts and labels; use fit for datasets and generators.")
-    if np.ndim(labels) != 1 or len(labels) != len(column):
-        raise ValueError(
-            f"fine_tune needs one name or number of a class for each of the {len(column)} texts; "
-            f"the labels have the shape {np.shape(labels)}."
-        )
-
-
 def hold_out(texts, labels, seed: int) -> tuple[tuple, tuple]:
     """Draws `HELD_OUT` of each class's examples, at least one of two.
 

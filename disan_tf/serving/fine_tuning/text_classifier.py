@@ -16,21 +16,16 @@ from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
     are_batches,
     check_arguments,
+    read_arrays,
     read_batches,
     read_dataset,
-    read_labels,
-    read_texts,
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
-from disan_tf.serving.fine_tuning.recipe import (
-    LEARNING_RATE,
-    BestAverages,
-    check_examples,
-    hold_out,
-)
+from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
+from disan_tf.text.labels import class_numbers
 
 
 class _ClassProperty:
@@ -171,9 +166,10 @@ class TextClassifier(TextModel):
         if class_weight is not None:
             if not isinstance(class_weight, Mapping):
                 raise ValueError(f"class_weight={class_weight!r} must map classes to weights.")
-            numbers = read_labels(list(class_weight), self.classes, is_sparse=True)
-            class_weight = dict(zip(numbers.tolist(), class_weight.values()))
-        x, y = self._read(x, y)
+            numbers = class_numbers(class_weight, self.classes).tolist()
+            others = dict.fromkeys(range(self.num_classes), 1.0)
+            class_weight = {**others, **dict(zip(numbers, class_weight.values()))}
+        x, y = self._read_examples(x, y)
         added = {"validation_data": validation_data, "class_weight": class_weight}
         return super().fit(x, y, *args, **added, **kwargs)
 
@@ -212,8 +208,9 @@ class TextClassifier(TextModel):
         """
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
-        x, y = self._read(x, y)
-        check_examples(x, y)
+        x, y = self._read(x, y, is_sparse=True)
+        if y is None:
+            raise ValueError("fine_tune needs texts and labels; use fit for datasets, generators.")
         if validation_data is None:
             (x, y), validation_data = hold_out(x, y, seed)
         self.embedding.trainable = False
@@ -224,7 +221,7 @@ class TextClassifier(TextModel):
 
     def evaluate(self, x=None, y=None, *args, **kwargs):
         """Evaluates as Keras does, on texts and labels as in `fit`."""
-        return super().evaluate(*self._read(x, y), *args, **kwargs)
+        return super().evaluate(*self._read_examples(x, y), *args, **kwargs)
 
     def predict(self, x, *args, **kwargs):
         """Computes the call's outputs as Keras does, for texts as in `fit`."""
@@ -248,17 +245,23 @@ class TextClassifier(TextModel):
         outputs = self.predict(texts, batch_size=batch_size, verbose=0)
         return [self.classes[number] for number in outputs.argmax(axis=-1)]
 
-    def _read(self, x, y) -> tuple:
+    def _read_examples(self, x, y) -> tuple:
+        x, y = self._read(x, y)
+        if y is None and isinstance(x, (np.ndarray, tuple)):
+            raise ValueError("the labels y are missing; give the name or number of each class.")
+        return x, y
+
+    def _read(self, x, y, is_sparse: bool = False) -> tuple:
         """Returns texts and labels as Keras reads them."""
         check_fork()
         fields, sparse = self.sentence_model.fields, tf.keras.losses.SparseCategoricalCrossentropy
         name = "sparse_categorical_crossentropy"
-        is_sparse = isinstance(self.loss, sparse) or self.loss == name
+        is_sparse = is_sparse or isinstance(self.loss, sparse) or self.loss == name
         if isinstance(x, tf.data.Dataset):
             return read_dataset(x, fields, self.classes, is_sparse), y
         if are_batches(x):
             return read_batches(x, fields, self.classes, is_sparse), y
-        return read_texts(x, fields), read_labels(y, self.classes, is_sparse)
+        return read_arrays(x, y, fields, self.classes, is_sparse)
 
     def call(self, texts, training=None):
         return self._outputs(texts, training)

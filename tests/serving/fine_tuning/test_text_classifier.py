@@ -110,7 +110,7 @@ def test_labels_that_are_names_and_numbers_are_read_once(preset):
 def test_texts_and_labels_by_name_train(classifier):
     model = copy.deepcopy(classifier)
     by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, NAMES)).batch(8)
-    weights = {"bad": 2.0, "good": 1.0}
+    weights = {"bad": 2.0}  # others have 1
     model.fit({"text": TEXTS}, NAMES, validation_data=by_name, class_weight=weights, verbose=0)
     assert model.evaluate(by_name, verbose=0)[1] == 1.0
 
@@ -141,6 +141,15 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
         (["a film", None], ["bad", "good"], "item 1 is None"),
         (["a film", "a plot"], ["bad", "fine"], "label 1 is 'fine', which is not one of the 2"),
         (["a film", "a plot"], [0, 2], "label 1 is 2, and the 2 classes have the numbers 0 to 1"),
+        (["a film", "a plot"], None, "the labels y are missing"),
+        (
+            ["a film", "a plot"],
+            np.eye(2),
+            r"each of the 2 texts; the labels have the shape \(2, 2\)",
+        ),
+        (["a film", "a plot"], {"bad", "good"}, r"the labels have the shape \(\) \(set\)"),
+        (iter(["a film", "a plot"]), None, "a batch is one text, not a list"),
+        (iter([("a film", "bad")]), None, "a batch is one text, not a list"),
     ],
 )
 def test_wrong_texts_and_labels_are_refused_and_change_nothing(classifier, texts, labels, message):

@@ -179,6 +179,9 @@ def read_dataset(
     Whole numbers are names if all names of classes are such numbers, as in `read_labels`.
     """
 
+    if any(spec.shape.rank == 0 for spec in tf.nest.flatten(dataset.element_spec)):
+        raise ValueError("the dataset yields single examples; give dataset.batch(32).")
+
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts

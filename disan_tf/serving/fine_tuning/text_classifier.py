@@ -227,6 +227,18 @@ class TextClassifier(TextModel):
         """Computes the call's outputs as Keras does, for texts as in `fit`."""
         return super().predict(self._read(x, None)[0], *args, **kwargs)
 
+    def train_on_batch(self, x, y=None, *args, **kwargs):
+        """Trains on one batch as Keras does, on texts and labels as in `fit`."""
+        return super().train_on_batch(*self._read_batch(x, y), *args, **kwargs)
+
+    def test_on_batch(self, x, y=None, *args, **kwargs):
+        """Evaluates one batch as Keras does, on texts and labels as in `fit`."""
+        return super().test_on_batch(*self._read_batch(x, y), *args, **kwargs)
+
+    def predict_on_batch(self, x):
+        """Computes the call's outputs for one batch as Keras does, for texts as in `fit`."""
+        return super().predict_on_batch(self._read_batch(x, None)[0])
+
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
         """Computes the probabilities <float32>[texts, classes].
 
@@ -262,6 +274,11 @@ class TextClassifier(TextModel):
         if are_batches(x):
             return read_batches(x, fields, self.classes, is_sparse), y
         return read_arrays(x, y, fields, self.classes, is_sparse)
+
+    def _read_batch(self, x, y) -> tuple:
+        """Returns one batch's texts, as tensors, and its labels."""
+        texts, labels = self._read(x, y)
+        return tf.nest.map_structure(tf.constant, texts), labels
 
     def call(self, texts, training=None):
         return self._outputs(texts, training)

@@ -94,7 +94,7 @@ def test_a_tenth_of_each_class_is_held_out():
     assert np.any(hold_out(texts, labels, seed=2)[1][0][0] != held_out[0][0])
 
 
-DATASET = tf.data.Dataset.from_tensor_slices((["a film"], [0]))
+DATASET = tf.data.Dataset.from_tensor_slices((["a film"], [0])).batch(1)
 TWO = ["a film", "a plot"]
 
 

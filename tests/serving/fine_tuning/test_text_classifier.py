@@ -115,6 +115,16 @@ def test_texts_and_labels_by_name_train(classifier):
     assert model.evaluate(by_name, verbose=0)[1] == 1.0
 
 
+def test_single_batches_are_read_as_the_arguments_of_fit(classifier):
+    model = copy.deepcopy(classifier)
+    expected = model.predict(TEXTS, verbose=0)
+    np.testing.assert_allclose(model.predict_on_batch(TEXTS), expected, rtol=1e-5)
+    tested = model.test_on_batch(TEXTS, NAMES, return_dict=True)
+    assert tested == pytest.approx(model.evaluate(TEXTS, NAMES, verbose=0, return_dict=True))
+    model.train_on_batch(pd.Series(TEXTS), NAMES)
+    assert np.any(model.predict(TEXTS, verbose=0) != expected)
+
+
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     def labels_of(classes, labels, is_sparse=True):
         dataset = tf.data.Dataset.from_tensor_slices((["a film"] * len(labels), labels)).batch(4)
@@ -150,6 +160,7 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
         (["a film", "a plot"], {"bad", "good"}, r"the labels have the shape \(\) \(set\)"),
         (iter(["a film", "a plot"]), None, "a batch is one text, not a list"),
         (iter([("a film", "bad")]), None, "a batch is one text, not a list"),
+        (tf.data.Dataset.from_tensor_slices((["a film"], [1])), None, r"give dataset.batch\(32\)"),
     ],
 )
 def test_wrong_texts_and_labels_are_refused_and_change_nothing(classifier, texts, labels, message):

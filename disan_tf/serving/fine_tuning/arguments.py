@@ -178,7 +178,6 @@ def read_dataset(
     Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers.
     Whole numbers are names if all names of classes are such numbers, as in `read_labels`.
     """
-
     if any(spec.shape.rank == 0 for spec in tf.nest.flatten(dataset.element_spec)):
         raise ValueError("the dataset yields single examples; give dataset.batch(32).")
 

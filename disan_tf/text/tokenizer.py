@@ -70,7 +70,7 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
 def _join(pieces: tf.RaggedTensor, tokens: tf.RaggedTensor) -> tf.RaggedTensor:
     """Joins the pieces of each token to those of its row, `<string>[batch, pieces]`."""
     splits = tf.gather(pieces.row_splits, tokens.row_splits)
-    return tf.RaggedTensor.from_row_splits(pieces.values, splits)
+    return tf.RaggedTensor.from_row_splits(pieces.values, splits, validate=False)
 
 
 def for_raw_text(name: str) -> str:
@@ -156,15 +156,21 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
 
         The offsets count bytes of the raw string, whether a token is escaped or not.
         """
+        text = _replace(tf.convert_to_tensor(input), MARKING)
+        words, origins, _ = tensorflow_text.regex_split_with_offsets(text, f"[{TREEBANK_SPACE}]+")
+        distinct, places = tf.unique(words.flat_values, tf.int64)  # lexes each once
         tokens, starts, _ = tensorflow_text.regex_split_with_offsets(
-            _replace(tf.convert_to_tensor(input), MARKING),
-            "|".join(TOKENS),
-            rf"[^{TREEBANK_SPACE}](?s:.*)",
+            distinct, "|".join(TOKENS), rf"[^{TREEBANK_SPACE}](?s:.*)"
         )
         tokens, starts, _ = _split_clitic(tokens, starts)
         tokens, starts, ends = _split_clitic(tokens, starts)
         escaped = tokens.with_flat_values(_replace(tokens.flat_values, self._table))
-        return escaped, starts, ends
+        escaped, starts, ends = (tf.gather(rows, places) for rows in (escaped, starts, ends))
+        origins = tf.repeat(origins.flat_values, escaped.row_lengths())
+        starts, ends = (
+            rows.with_flat_values(origins + rows.flat_values) for rows in (starts, ends)
+        )
+        return tuple(_join(rows, words) for rows in (escaped, starts, ends))
 
 
 class KimTokenizer(tensorflow_text.Tokenizer):

@@ -13,13 +13,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
-from disan_tf.serving.fine_tuning.arguments import (
-    are_batches,
-    check_arguments,
-    read_arrays,
-    read_batches,
-    read_dataset,
-)
+from disan_tf.serving.fine_tuning.arguments import check_arguments, read_examples
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
@@ -257,11 +251,7 @@ class TextClassifier(TextModel):
         fields, sparse = self.sentence_model.fields, tf.keras.losses.SparseCategoricalCrossentropy
         name = "sparse_categorical_crossentropy"
         is_sparse = is_sparse or isinstance(self.loss, sparse) or self.loss == name
-        if isinstance(x, tf.data.Dataset):
-            return read_dataset(x, fields, self.classes, is_sparse), y
-        if are_batches(x):
-            return read_batches(x, fields, self.classes, is_sparse), y
-        return read_arrays(x, y, fields, self.classes, is_sparse)
+        return read_examples(x, y, fields, self.classes, is_sparse)
 
     def call(self, texts, training=None):
         return self._outputs(texts, training)

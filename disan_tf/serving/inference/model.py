@@ -208,10 +208,8 @@ class LoadedModel:
 
     def _predict(self, sentences: Sentences, batch_size: int) -> tuple[list, list[np.ndarray]]:
         """Returns the tokens of sentences and the outputs of `make_prediction_step`."""
-        size, tokens = (
-            check_batch_size(batch_size),
-            self._read(sentences, self._bundle.model.fields),
-        )
+        size = check_batch_size(batch_size)
+        tokens = self._read(sentences, self._bundle.model.fields)
         if not tokens:
             return [], [np.zeros([0, len(self.classes)], np.float32)]
         return tokens, compute(self._prediction_step, tokens, self._text_to_ids, size)

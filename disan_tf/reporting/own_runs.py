@@ -109,19 +109,11 @@ def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
     parts, members = members_of(result), []
     for number, part in enumerate(parts):
         scores, epochs = part.get("scores", part), part["epochs"] / part["steps"]
-        members.append(
-            Member(
-                None,
-                part["best_step"],
-                {
-                    split: _kept(name, scores[split])
-                    for split in (*SPLITS, "train")
-                    if split in scores
-                },
-                {"test": answers[number]} if len(answers) == len(parts) else {},
-                [(step * epochs, value) for step, value in part["dev_curve"]],
-            )
-        )
+        splits = [split for split in (*SPLITS, "train") if split in scores]
+        kept = {split: _kept(name, scores[split]) for split in splits}
+        predicted = {"test": answers[number]} if len(answers) == len(parts) else {}
+        curve = [(step * epochs, value) for step, value in part["dev_curve"]]
+        members.append(Member(None, part["best_step"], kept, predicted, curve))
     return Run(name, _options(result["config"], result.get("init_from")), members)
 
 

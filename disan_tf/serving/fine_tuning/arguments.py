@@ -223,8 +223,7 @@ def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> t
     if labels.dtype != tf.string:
         if not is_sparse:
             return labels
-        names = tf.range(len(classes), dtype=tf.float32)
-        labels = tf.cast(labels, tf.float32)
+        names, labels = tf.range(len(classes), dtype=tf.float32), tf.cast(labels, tf.float32)
     is_class = tf.equal(labels[..., None], names)
     known = tf.reduce_all(tf.reduce_any(is_class, -1))
     message = f"a label is neither name nor number of the classes {', '.join(classes)}"

@@ -33,8 +33,9 @@ def check_arguments(
         raise ValueError(f"num_classes={num_classes!r} must be a whole number of at least 2.")
     if classes is None:
         return tuple(map(str, range(num_classes or 0)))
-    if isinstance(classes, (str, bytes)):
-        raise ValueError(f"classes={classes!r} is one string; write a list of names.")
+    if isinstance(classes, (str, bytes, set, frozenset)):
+        kind = "one string" if isinstance(classes, (str, bytes)) else "a set, which has no order"
+        raise ValueError(f"classes={classes!r} is {kind}; write a list of names.")
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
@@ -92,8 +93,7 @@ def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], is_sparse
     such numbers. Labels for a loss that is not sparse may be other numbers, such as one-hot rows.
 
     Raises:
-      ValueError: a text or a label is wrong; the message has its position. In batches, the error
-        comes when Keras reads them.
+      ValueError: a text or label is wrong (the message has its position), or later in batches.
     """
     read = {"fields": fields, "classes": classes, "is_sparse": is_sparse}
     if isinstance(x, tf.data.Dataset):
@@ -141,8 +141,7 @@ class _Batches(tf.keras.utils.Sequence):
     def __init__(self, batches, read: Callable):
         self._batches, self._read = batches, read
 
-    # Keras 3 reads them.
-    num_batches = property(attrgetter("_batches.num_batches"))
+    num_batches = property(attrgetter("_batches.num_batches"))  # Keras 3 reads these four
     workers = property(attrgetter("_batches.workers"))
     use_multiprocessing = property(attrgetter("_batches.use_multiprocessing"))
     max_queue_size = property(attrgetter("_batches.max_queue_size"))

@@ -17,6 +17,7 @@ from disan_tf.serving.fine_tuning.arguments import check_arguments, read_example
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
+from disan_tf.serving.inference.inputs import check_batch_size
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text.labels import class_numbers
@@ -205,17 +206,28 @@ class TextClassifier(TextModel):
         x, y = self._read(x, y, is_sparse=True)
         if y is None:
             raise ValueError("fine_tune needs texts and labels; use fit for datasets, generators.")
+        if hasattr(validation_data, "__next__"):
+            raise ValueError("validation_data is a generator, which ends; give (texts, labels).")
         if validation_data is None:
             (x, y), validation_data = hold_out(x, y, seed)
         self.embedding.trainable = False
         self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
         callbacks = [*tf.nest.flatten(kwargs.pop("callbacks", None) or []), BestAverages(patience)]
-        options = {"epochs": epochs, "batch_size": batch_size, "callbacks": callbacks, **kwargs}
-        return self.fit(x, y, validation_data=validation_data, **options)
+        options = {"epochs": epochs, "callbacks": callbacks, **kwargs}
+        batch_size = check_batch_size(batch_size)
+        return self.fit(x, y, batch_size, validation_data=validation_data, **options)
 
     def evaluate(self, x=None, y=None, *args, **kwargs):
         """Evaluates as Keras does, on texts and labels as in `fit`."""
         return super().evaluate(*self._read_examples(x, y), *args, **kwargs)
+
+    def train_on_batch(self, x, y=None, *args, **kwargs):
+        """Trains on a batch as Keras does, on texts and labels as in `fit`."""
+        return super().train_on_batch(*self._read_examples(x, y), *args, **kwargs)
+
+    def test_on_batch(self, x, y=None, *args, **kwargs):
+        """Evaluates a batch as Keras does, of texts and labels as in `fit`."""
+        return super().test_on_batch(*self._read_examples(x, y), *args, **kwargs)
 
     def predict(self, x, *args, **kwargs):
         """Computes the call's outputs as Keras does, for texts as in `fit`."""

@@ -1,6 +1,7 @@
 """Predictions for sentences and for pairs, as JSON lines or CSV."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Callable, NamedTuple, Optional
 
 import numpy as np
@@ -132,9 +133,9 @@ def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, ...]]:
 
 
 def check_top_k(top_k: Optional[int]) -> Optional[int]:
-    """Returns `top_k`; raises UserError if it is below 1."""
-    if top_k is not None and top_k < 1:
-        raise UserError(f"--top_k={top_k} must be at least 1.")
+    """Returns `top_k`; raises UserError unless it is None or a whole number of at least 1."""
+    if top_k is not None and (not isinstance(top_k, Integral) or top_k < 1):
+        raise UserError(f"--top_k={top_k} must be a whole number of at least 1.")
     return top_k
 
 

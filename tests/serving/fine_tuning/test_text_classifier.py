@@ -83,6 +83,14 @@ def test_batches_have_the_forms_of_arguments(classifier, make, labels):
     assert classifier.evaluate(make(batches), verbose=0) == pytest.approx(expected)
 
 
+def test_a_single_batch_has_the_forms_of_arguments(classifier):
+    expected = classifier.evaluate(TEXTS, LABELS, batch_size=len(TEXTS), verbose=0)
+    model = copy.deepcopy(classifier)
+    assert model.test_on_batch(TEXTS.tolist(), NAMES.tolist()) == pytest.approx(expected)
+    model.compile(tf.keras.optimizers.Adam(0.0))
+    assert model.train_on_batch(TEXTS.tolist(), NAMES.tolist())[1] == expected[1]
+
+
 def test_numbers_in_batches_are_names_where_the_classes_are_numbers():
     def read(batches):
         return read_examples(batches, None, ("sentence",), ["1", "2"], is_sparse=True)[0]
@@ -385,6 +393,7 @@ def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
         ({"preset": "disan_sick"}, "disan_sick predicts scores; name the new classes"),
         ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3, but classes has 2 names"),
         ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
+        ({"classes": {"a", "b"}}, "is a set, which has no order; write a list of names"),
         ({"classes": ("a", "a")}, "must be at least two different names"),
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
         ({"num_classes": 1}, "num_classes=1 must be a whole number of at least 2"),

@@ -232,7 +232,8 @@ def test_the_most_probable_classes_come_first(bundle, tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"top_k": 0}, "--top_k=0 must be at least 1"),
+        ({"top_k": 0}, "--top_k=0 must be a whole number of at least 1"),
+        ({"top_k": 1.5}, "--top_k=1.5 must be a whole number of at least 1"),
         ({"output_format": "tsv"}, "no output format 'tsv'; choose jsonl or csv"),
         ({"escape_formulas": True}, "--escape_formulas is for tables; .* ends with .csv"),
         ({"explain": True, "output_format": "csv"}, "leave --output_format=csv out"),

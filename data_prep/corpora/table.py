@@ -49,6 +49,12 @@ def check_options(
         raise ValueError("text is empty; name the column of the text.")
     if bool(label) == bool(score):
         raise ValueError(f"label={label!r} and score={score!r}: name one of these columns.")
+    columns = [name for name in (text, second_text, label, score) if name]
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise ValueError(
+            f"text={text}, second_text={second_text}, label={label}, score={score}: the column "
+            f"{twice[0]} is named twice; name different columns."
+        )
     if score and not second_text:
         raise ValueError(f"second_text is empty; a score, {score}, is one of two texts.")
     if len(set(classes)) != len(classes) or len(classes) == 1:
@@ -126,7 +132,9 @@ def read(data_dir: Path, options) -> Corpus:
     for split, path in files_read.items():
         tables[split] = Table(path, split, options, classes)
         warnings += tables[split].warnings()
-        if not options.score and not classes:
+        if split == "train" and options.score:
+            _check_scores(path, options, tables[split].rows)
+        elif split == "train" and not classes:
             classes = _classes(path, options, tables[split].rows)
     parts = _draw_parts({split: table.rows for split, table in tables.items()}, options)
     for split in split_names(options):
@@ -186,6 +194,16 @@ def _classes(path: Path, options, rows: Sequence[Row]) -> tuple[str, ...]:
             "with --config.data.score."
         )
     return order_classes(labels)
+
+
+def _check_scores(path: Path, options, rows: Sequence[Row]) -> None:
+    """Raises UserError if all scores are equal."""
+    if len(rows) > 1 and len({row.target for row in rows}) == 1:
+        raise UserError(
+            f"{path} has the score {rows[0].target:g} in all {len(rows):,} rows of the column "
+            f"{options.score}; add rows with other scores, or name another column with "
+            "--config.data.score."
+        )
 
 
 def _draw_parts(rows: dict[str, list[Row]], options) -> dict[str, list[Row]]:

@@ -94,9 +94,12 @@ class Table:
         for name in self._texts:
             if _is_blank(row.get(name)):
                 return "without a text", f"{name} is empty"
-        if _is_blank(row.get(self._target)):
-            kind = "score" if self._options.score else "label"
-            return f"without a {kind}", f"{self._target} is empty"
+        target = row.get(self._target)
+        target = "" if target is None else str(target).strip()
+        if self._options.score and target.casefold() in MISSING:
+            return "without a score", f"{self._target} is {target or 'empty'}"
+        if not target:
+            return "without a label", f"{self._target} is empty"
         if all(row[name] == name for name in (*self._texts, self._target)):
             return "repeating the header", "the header is repeated"
         return "", ""

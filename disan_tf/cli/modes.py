@@ -289,24 +289,6 @@ def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     measure(config, output, benchmark_parts, repetitions)
 
 
-MODES = {
-    mode.__name__: mode
-    for mode in (
-        prepare,
-        train,
-        evaluate,
-        reproduce,
-        predict,
-        encode,
-        attend,
-        export,
-        serve,
-        compare,
-        report,
-        figures,
-        models,
-        configs,
-        doctor,
-        benchmark,
-    )
-}
+_MODES = (prepare, train, evaluate, reproduce, predict, encode, attend, export, serve)
+_MODES += (compare, report, figures, models, configs, doctor, benchmark)
+MODES = {mode.__name__: mode for mode in _MODES}

@@ -51,13 +51,7 @@ class BaseLayer(ConfiguredLayer):
     output_size = None  # the size of input vectors -> the size of output vectors, if it is known
     reads_vectors = True  # whether the (first) input holds vectors, all of one size
 
-    def __init__(
-        self,
-        dropout: float = 0.0,
-        l2: float = 0.0,
-        seed: Optional[int] = None,
-        **kwargs,
-    ):
+    def __init__(self, dropout: float = 0.0, l2: float = 0.0, seed: Optional[int] = None, **kwargs):
         super().__init__(**kwargs)
         self.dropout = check_rate("dropout", dropout)
         self.l2 = check_at_least("l2", l2, 0)

@@ -41,9 +41,7 @@ def _exactly(head, dependent, value, mask, direction, scale):
     """Computes the exact context, without a tanh for a pair if the heads lie near zero."""
     inputs = (head, dependent, value, mask, direction, scale)
     return tf.cond(
-        is_exact(head, scale),
-        lambda: tokenwise_forward(*inputs)[0],
-        lambda: _by_heads(*inputs),
+        is_exact(head, scale), lambda: tokenwise_forward(*inputs)[0], lambda: _by_heads(*inputs)
     )
 
 

@@ -15,7 +15,7 @@ from disan_tf.reporting.results import members_of
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
 from disan_tf.runs.series_summary import MEMBER_CONFIGS
-from disan_tf.runs.work_directory import flatten, read_config
+from disan_tf.runs.work_directory import flatten, read_config, read_start
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
 _KEPT = (*SCORES, "perplexity")
@@ -35,7 +35,7 @@ class Run(NamedTuple):
     """A training, or a series of trainings that differ in seed or fold."""
 
     name: str  # the name that a user gave
-    config: Mapping[str, object]  # option, such as "train.dropout" -> value
+    config: Mapping[str, object]  # option, such as "train.dropout" or "init_from" -> value
     members: Sequence[Member]  # the evaluated trainings
 
     @property
@@ -77,7 +77,12 @@ def _read_folder(name: str, folder: Path) -> Run:
     trained = [path for path in folders if (path / "best" / "model.json").is_file()]
     if not trained:
         raise UserError(f"{name} holds a training that was never evaluated; train it longer.")
-    return Run(name, flatten(read_config(folder)), [_read_member(path) for path in trained])
+    options = _options(read_config(folder), read_start(trained[0]))
+    return Run(name, options, [_read_member(path) for path in trained])
+
+
+def _options(config: dict, start: Optional[dict]) -> dict:
+    return {**flatten(config), **({"init_from": start["name"]} if start else {})}
 
 
 def _read_member(folder: Path) -> Member:
@@ -104,20 +109,12 @@ def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
     parts, members = members_of(result), []
     for number, part in enumerate(parts):
         scores, epochs = part.get("scores", part), part["epochs"] / part["steps"]
-        members.append(
-            Member(
-                None,
-                part["best_step"],
-                {
-                    split: _kept(name, scores[split])
-                    for split in (*SPLITS, "train")
-                    if split in scores
-                },
-                {"test": answers[number]} if len(answers) == len(parts) else {},
-                [(step * epochs, value) for step, value in part["dev_curve"]],
-            )
-        )
-    return Run(name, flatten(result["config"]), members)
+        splits = [split for split in (*SPLITS, "train") if split in scores]
+        kept = {split: _kept(name, scores[split]) for split in splits}
+        predicted = {"test": answers[number]} if len(answers) == len(parts) else {}
+        curve = [(step * epochs, value) for step, value in part["dev_curve"]]
+        members.append(Member(None, part["best_step"], kept, predicted, curve))
+    return Run(name, _options(result["config"], result.get("init_from")), members)
 
 
 def _kept(place: object, scores: Mapping) -> dict[str, float]:

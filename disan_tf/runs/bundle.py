@@ -145,10 +145,7 @@ def write_bundle(
 
 
 def load_bundle(
-    directory,
-    attention_form: str = "auto",
-    dtype: Optional[str] = None,
-    has_weights: bool = True,
+    directory, attention_form: str = "auto", dtype: Optional[str] = None, has_weights: bool = True
 ) -> Bundle:
     """Loads and checks a bundle. Its model computes its biLM's layers, if it has a biLM.
 

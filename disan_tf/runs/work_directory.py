@@ -84,9 +84,8 @@ def is_same_experiment(config: dict, other: dict) -> bool:
 def read_start(workdir: Path) -> Optional[dict]:
     """Returns the record of the model with which a training began; None without."""
     path = Path(workdir) / "run.json"
-    return (
-        read_json(path, "choose another --workdir", RUN).get("init_from") if path.exists() else None
-    )
+    run = read_json(path, "choose another --workdir", RUN) if path.exists() else {}
+    return run.get("init_from")
 
 
 def check_same_start(workdir: Path, name: Optional[str]) -> None:

@@ -168,10 +168,8 @@ def serve(model: LoadedModel, name: str, host: str, port: int) -> None:
     """Serves a model until SIGTERM or Control-C; running requests are finished first."""
     example = "A text." if len(model.fields) == 1 else dict.fromkeys(model.fields, "A text.")
     model.predict([example])  # compiles it
-    app = make_app(model, name)
-    config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_STOPPING
-    )
+    options = {"log_level": "warning", "timeout_graceful_shutdown": _STOPPING}
+    config = uvicorn.Config(make_app(model, name), host=host, port=port, **options)
     print(f"{name}: http://{host}:{port}/docs", flush=True)
     with contextlib.suppress(Stopped, KeyboardInterrupt):  # raised again after the shutdown
         uvicorn.Server(config).run()

@@ -19,7 +19,7 @@ def models(quick_bundle, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cut")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_blocks, "BLOCK_POSITIONS", 2 * MAX_NUMBER)
-        patch.setattr(saved_model, "attend_limit", lambda bundle: MAX_NUMBER)
+        patch.setattr(saved_model, "longest_text", lambda *_: MAX_NUMBER)
         paths = export_saved_model(quick_bundle.directory, folder, MAX_NUMBER)
     return [tf.saved_model.load(str(path)) for path in paths]
 

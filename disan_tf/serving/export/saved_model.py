@@ -14,14 +14,16 @@ from disan_tf.common.files import scratch_folder, sync, sync_and_rename, write_j
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
+    ATTEND_MEMORY,
     Graphs,
-    attend_limit,
     graphs_of_ids,
     graphs_of_text,
     make_function,
     methods_of,
 )
+from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.records import text_name
+from disan_tf.serving.inference.text_limits import longest_text
 
 METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users
 
@@ -37,29 +39,19 @@ def export_saved_model(
 ) -> tuple[Path, Path]:
     """Exports a trained model as two SavedModels; returns the paths of both versions.
 
-    Their predictions equal the bundle's, but for rounding.
+    Their predictions equal the bundle's, but for rounding. README.md of `serving` lists their
+    signatures. The tensors of `attend` are <float32>[batch, head, dependent] or [batch, length],
+    and "" and 0 after a sentence's end; for pairs, the field precedes their names
+    ("premise_tokens").
 
     `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
-    TensorFlow Serving has built in. An empty string is one unknown token. Signatures:
+    TensorFlow Serving has built in. An empty string is one unknown token.
 
-        serving_default: text <string>[batch] -> class <string>[batch],
-            class_names <string>[batch, classes], logits and probabilities
-            <float32>[batch, classes], no_known_word <bool>[batch]
-        encode: text -> vectors <float32>[batch, dim]; absent if the encoder reads only pairs
-        attend: text -> tokens <string>[batch, length], and the encoder's attention tensors,
-            averaged over the features: <float32>[batch, head, dependent] or [batch, length];
-            "" and 0 after a sentence's end
-
-    Pair models take `premise` and `hypothesis`, or `sentence_a` and `sentence_b`, in place of
-    `text`, but for `encode`. In `attend` these names precede the tensors' names
-    ("premise_tokens"). Relatedness models return score <float32>[batch], the expected point, the
-    points' probabilities, and no_known_word.
-
-    `saved_model_ids/1/` needs TensorFlow alone, and has serving_default and encode. It takes ids
-    <int32>[batch, length] (0 = padding, 1 = unknown, the k-th word of the vocabulary, from 0, is
-    k + 2), or for pairs `<field>_ids`, and the model's other inputs: for DRCN `<field>_characters`
-    and `<field>_match`, made by `disan_tf.text.TextToPairFeatures`; for ELMo-fed models
-    `characters`, made by `disan_tf.text.TextToCharacters`.
+    `saved_model_ids/1/` needs TensorFlow alone. It takes ids <int32>[batch, length] (0 = padding,
+    1 = unknown, the k-th word of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and
+    the model's other inputs: for DRCN `<field>_characters` and `<field>_match`, made by
+    `disan_tf.text.TextToPairFeatures`; for ELMo-fed models `characters`, made by
+    `disan_tf.text.TextToCharacters`.
 
     serving_default and encode compute the rows in blocks of similar length; memory grows with the
     longest row. attend rejects texts whose tensors need more than `ATTEND_MEMORY`. The loaded
@@ -89,7 +81,8 @@ def export_saved_model(
 
 
 def _save_text_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
-    text_to_ids, limit = bundle.text_to_ids(), attend_limit(bundle)
+    text_to_ids = bundle.text_to_ids()
+    limit = longest_text(make_attention_step(bundle.model), ATTEND_MEMORY)
     graphs = graphs_of_text(bundle, methods, text_to_ids, max_tokens, limit)
     metadata = {**describe_model(bundle, max_tokens), "attend_tokens": limit}
     _save(bundle, graphs, metadata, text_to_ids, folder)

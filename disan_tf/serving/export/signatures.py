@@ -10,11 +10,9 @@ from disan_tf.models.base import SENTENCE, prefix_of
 from disan_tf.ops.tracing import compilable
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.export.row_blocks import in_row_blocks
-from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.encode import vector_size
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.inference.records import text_name, tokens_name
-from disan_tf.serving.inference.text_limits import longest_text
 from disan_tf.text import TextToIds
 
 ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
@@ -143,21 +141,20 @@ def graphs_of_text(
 ) -> Graphs:
     """Makes the functions of text <string>[batch]; see `graphs_of_ids`.
 
-    The tokens are those of `text_to_ids`. Attention tensors have a limit, see `attend_limit`.
+    Attention tensors are computed for texts of up to `attend_tokens`.
     """
-    tokens = text_to_ids.tokens
     signatures = {
         name: make_function(
-            _in_blocks_of_text(method, text_to_ids, tokens, max_tokens), _text_specs(method.fields)
+            _in_blocks_of_text(method, text_to_ids, max_tokens), _text_specs(method.fields)
         )
         for name, method in methods.items()
     }
-    attend = _attention_of_text(bundle.model, text_to_ids, tokens, max_tokens, attend_tokens)
+    attend = _attention_of_text(bundle.model, text_to_ids, max_tokens, attend_tokens)
     signatures["attend"] = make_function(attend, _text_specs(bundle.model.fields))
     method = methods.get("encode")
 
     def encode(text):
-        words = tokens(text)[:, :max_tokens]
+        words = text_to_ids.tokens(text)[:, :max_tokens]
         return _zero_blanks(method.function(*text_to_ids.inputs(words)), words.row_lengths())
 
     return Graphs(signatures, method and make_function(encode, _text_specs(SENTENCE)))
@@ -167,9 +164,9 @@ def _text_specs(fields):
     return [tf.TensorSpec([None], tf.string, name=text_name(field)) for field in fields]
 
 
-def _in_blocks_of_text(method: Method, text_to_ids, tokens, max_tokens):
+def _in_blocks_of_text(method: Method, text_to_ids, max_tokens):
     def of_text(*texts):
-        read = [tokens(text) for text in texts]
+        read = [*map(text_to_ids.tokens, texts)]
         lengths = tf.stack([words.row_lengths() for words in read], axis=1)
         cut = [words[:, :max_tokens] for words in read]
 
@@ -252,12 +249,7 @@ def describe_classes(outputs, model, classes: Sequence[str]) -> dict[str, tf.Ten
     }
 
 
-def attend_limit(bundle: Bundle) -> int:
-    """Returns the length of the longest text whose attention tensors fit `ATTEND_MEMORY`."""
-    return longest_text(make_attention_step(bundle.model), ATTEND_MEMORY)
-
-
-def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
+def _attention_of_text(model, text_to_ids, max_tokens, limit):
     """Makes a function: texts -> each sentence's tokens, and means of attention tensors.
 
     The tensors are 0 for heads and tokens that are padding. A mean over the features keeps the
@@ -265,7 +257,7 @@ def _attention_of_text(model, text_to_ids, tokens, max_tokens, limit):
     """
 
     def attend(*texts):
-        read = [tokens(text) for text in texts]
+        read = [*map(text_to_ids.tokens, texts)]
         lengths = tf.stack([words.row_lengths() for words in read], axis=1)
         read = [words[:, :max_tokens] for words in read]
         with tf.control_dependencies([_check_size(read, limit)]):

@@ -33,8 +33,9 @@ def check_arguments(
         raise ValueError(f"num_classes={num_classes!r} must be a whole number of at least 2.")
     if classes is None:
         return tuple(map(str, range(num_classes or 0)))
-    if isinstance(classes, (str, bytes)):
-        raise ValueError(f"classes={classes!r} is one string; write a list of names.")
+    if isinstance(classes, (str, bytes, set, frozenset)):
+        kind = "one string" if isinstance(classes, (str, bytes)) else "a set, which has no order"
+        raise ValueError(f"classes={classes!r} is {kind}; write a list of names.")
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
@@ -81,26 +82,31 @@ def _columns_of(fields: Sequence[str]) -> Columns:
     return usual_columns(fields)._replace(are_chosen=True)
 
 
-def read_arrays(x, y, fields: Sequence[str], classes: Sequence[str], is_sparse: bool) -> tuple:
-    """Returns the results of `read_texts` and `read_labels`."""
-    texts = read_texts(x, fields)
-    count = len(texts[0] if isinstance(texts, tuple) else texts)
-    return texts, read_labels(y, classes, is_sparse, count)
-
-
 class _ClassNumbers(np.ndarray):
     """Labels that were read: where names of classes are numbers, they must not be read again."""
 
 
-def read_labels(y, classes: Sequence[str], is_sparse: bool, count: int):
-    """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
+def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], is_sparse: bool) -> tuple:
+    """Returns texts and labels as Keras reads them; y is None for generators and datasets.
 
-    Numbers for losses that are not sparse, such as one-hot rows, are returned as an array, and None
-    as it is.
+    Numbers of classes replace names of classes. Whole numbers are names if all names of classes are
+    such numbers. Labels for a loss that is not sparse may be other numbers, such as one-hot rows.
 
     Raises:
-      ValueError: a label is no class (the message has its position), or the labels are not `count`.
+      ValueError: a text or label is wrong (the message has its position), or later in batches.
     """
+    read = {"fields": fields, "classes": classes, "is_sparse": is_sparse}
+    if isinstance(x, tf.data.Dataset):
+        return _read_dataset(x, **read), y
+    if hasattr(x, "__next__"):
+        return (_read_batch(batch, **read) for batch in x), y
+    if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
+        return _Batches(x, partial(_read_batch, **read)), y
+    texts = read_texts(x, fields)
+    return texts, _read_labels(y, texts, classes, is_sparse)
+
+
+def _read_labels(y, texts, classes, is_sparse):
     if y is None or isinstance(y, _ClassNumbers):
         return y
     labels = np.asarray(y)
@@ -108,6 +114,7 @@ def read_labels(y, classes: Sequence[str], is_sparse: bool, count: int):
         labels = labels[:, 0]
     if not is_sparse and labels.dtype.kind not in "OUST":
         return labels
+    count = len(texts[0] if isinstance(texts, tuple) else texts)
     if labels.shape != (count,):
         raise ValueError(
             f"give one name or number of a class for each of the {count} texts; the labels have "
@@ -116,33 +123,16 @@ def read_labels(y, classes: Sequence[str], is_sparse: bool, count: int):
     return class_numbers(labels.tolist(), classes).view(_ClassNumbers)
 
 
-def are_batches(x) -> bool:
-    """Returns whether `x` is a generator or a Keras `Sequence` (in Keras 3 `PyDataset`)."""
-    return hasattr(x, "__next__") or hasattr(x, "on_epoch_end")
-
-
-def read_batches(batches, fields: Sequence[str], classes: Sequence[str], is_sparse: bool):
-    """Returns batches of texts, or of (texts, labels, ...), read as `fit`'s arguments are.
-
-    Raises:
-      ValueError: a batch has a wrong text or label, see `read_texts` and `read_labels`.
-    """
-    read = partial(_read_batch, fields=fields, classes=classes, is_sparse=is_sparse)
-    if hasattr(batches, "__next__"):
-        return (read(batch) for batch in batches)
-    return _Batches(batches, read)
-
-
-def _read_batch(batch, fields, classes, is_sparse) -> tuple:
+def _read_batch(batch, **read) -> tuple:
     are_texts = isinstance(batch, list) and any(map(is_single, batch))
     parts = batch if isinstance(batch, (tuple, list)) and not are_texts else [batch]
     if any(map(is_single, parts)):
         raise ValueError("a batch is one text, not a list; write list(texts) for a generator.")
-    texts, *others = parts  # as Keras reads tuples and lists
-    texts, labels = read_arrays(texts, others[0] if others else None, fields, classes, is_sparse)
+    x, *others = parts  # as Keras reads tuples and lists
+    texts, labels = read_examples(x, others[0] if others else None, **read)
     if is_keras_3():  # it rejects arrays of objects
         texts = tf.nest.map_structure(tf.constant, texts)
-    return (texts, *[labels] * bool(others), *others[1:])
+    return (texts, labels, *others[1:]) if others else (texts,)
 
 
 class _Batches(tf.keras.utils.Sequence):
@@ -151,8 +141,7 @@ class _Batches(tf.keras.utils.Sequence):
     def __init__(self, batches, read: Callable):
         self._batches, self._read = batches, read
 
-    # Keras 3 reads them.
-    num_batches = property(attrgetter("_batches.num_batches"))
+    num_batches = property(attrgetter("_batches.num_batches"))  # Keras 3 reads these four
     workers = property(attrgetter("_batches.workers"))
     use_multiprocessing = property(attrgetter("_batches.use_multiprocessing"))
     max_queue_size = property(attrgetter("_batches.max_queue_size"))
@@ -170,14 +159,7 @@ class _Batches(tf.keras.utils.Sequence):
         self._batches.on_epoch_end()
 
 
-def read_dataset(
-    dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str], is_sparse: bool
-):
-    """Maps a dataset of texts, or of (texts, labels, ...), to what the model reads.
-
-    Texts by name become a tensor, or for pairs a tuple; names of classes become their numbers.
-    Whole numbers are names if all names of classes are such numbers, as in `read_labels`.
-    """
+def _read_dataset(dataset, fields, classes, is_sparse):
     if any(spec.shape.rank == 0 for spec in tf.nest.flatten(dataset.element_spec)):
         raise ValueError("the dataset yields single examples; give dataset.batch(32).")
 
@@ -243,8 +225,7 @@ def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> t
     if labels.dtype != tf.string:
         if not is_sparse:
             return labels
-        names = tf.range(len(classes), dtype=tf.float32)
-        labels = tf.cast(labels, tf.float32)
+        names, labels = tf.range(len(classes), dtype=tf.float32), tf.cast(labels, tf.float32)
     is_class = tf.equal(labels[..., None], names)
     known = tf.reduce_all(tf.reduce_any(is_class, -1))
     message = f"a label is neither name nor number of the classes {', '.join(classes)}"

@@ -13,16 +13,11 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
-from disan_tf.serving.fine_tuning.arguments import (
-    are_batches,
-    check_arguments,
-    read_arrays,
-    read_batches,
-    read_dataset,
-)
+from disan_tf.serving.fine_tuning.arguments import check_arguments, read_examples
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
+from disan_tf.serving.inference.inputs import check_count
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
 from disan_tf.text.labels import class_numbers
@@ -211,13 +206,16 @@ class TextClassifier(TextModel):
         x, y = self._read(x, y, is_sparse=True)
         if y is None:
             raise ValueError("fine_tune needs texts and labels; use fit for datasets, generators.")
+        if hasattr(validation_data, "__next__"):
+            raise ValueError("validation_data is a generator, which ends; give (texts, labels).")
         if validation_data is None:
             (x, y), validation_data = hold_out(x, y, seed)
         self.embedding.trainable = False
         self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
         callbacks = [*tf.nest.flatten(kwargs.pop("callbacks", None) or []), BestAverages(patience)]
-        options = {"epochs": epochs, "batch_size": batch_size, "callbacks": callbacks, **kwargs}
-        return self.fit(x, y, validation_data=validation_data, **options)
+        options = {"epochs": epochs, "callbacks": callbacks, **kwargs}
+        batch_size = check_count("batch_size", batch_size)
+        return self.fit(x, y, batch_size, validation_data=validation_data, **options)
 
     def evaluate(self, x=None, y=None, *args, **kwargs):
         """Evaluates as Keras does, on texts and labels as in `fit`."""
@@ -237,7 +235,8 @@ class TextClassifier(TextModel):
 
     def predict_on_batch(self, x):
         """Computes the call's outputs for one batch as Keras does, for texts as in `fit`."""
-        return super().predict_on_batch(self._read_batch(x, None)[0])
+        texts, _ = self._read(x, None)
+        return super().predict_on_batch(tf.nest.map_structure(tf.constant, texts))
 
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
         """Computes the probabilities <float32>[texts, classes].
@@ -269,15 +268,11 @@ class TextClassifier(TextModel):
         fields, sparse = self.sentence_model.fields, tf.keras.losses.SparseCategoricalCrossentropy
         name = "sparse_categorical_crossentropy"
         is_sparse = is_sparse or isinstance(self.loss, sparse) or self.loss == name
-        if isinstance(x, tf.data.Dataset):
-            return read_dataset(x, fields, self.classes, is_sparse), y
-        if are_batches(x):
-            return read_batches(x, fields, self.classes, is_sparse), y
-        return read_arrays(x, y, fields, self.classes, is_sparse)
+        return read_examples(x, y, fields, self.classes, is_sparse)
 
     def _read_batch(self, x, y) -> tuple:
         """Returns one batch's texts, as tensors, and its labels."""
-        texts, labels = self._read(x, y)
+        texts, labels = self._read_examples(x, y)
         return tf.nest.map_structure(tf.constant, texts), labels
 
     def call(self, texts, training=None):

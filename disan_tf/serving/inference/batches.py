@@ -87,9 +87,7 @@ def _has_few_positions(lengths: np.ndarray) -> bool:
 
 
 def batches_of_similar_length(
-    lengths: np.ndarray,
-    batch_size: int,
-    fits: Callable[[np.ndarray], bool] = _has_few_positions,
+    lengths: np.ndarray, batch_size: int, fits: Callable[[np.ndarray], bool] = _has_few_positions
 ) -> Iterator[np.ndarray]:
     """Yields the indices of records with similar lengths <int>[records, fields].
 

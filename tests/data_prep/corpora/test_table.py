@@ -67,7 +67,8 @@ def test_a_quoted_value_holds_commas_quotes_and_line_ends(tmp_path):
 
 def test_columns_have_the_names_of_the_options(tmp_path):
     columns = ("id", "stars", "first", "second", "more")
-    rows = [(f"no. {k}", "2.5", "Hot soup", "Cold soup", "") for k in range(4)]
+    scores = ("2.5", "2.5", "2.5", "3")
+    rows = [(f"no. {k}", score, "Hot soup", "Cold soup", "") for k, score in enumerate(scores)]
     chosen = {"text": "first", "second_text": "second", "label": "", "score": "stars"}
     corpus = read(tmp_path, *rows, columns=columns, example_id="id", **chosen)
     example = corpus.splits["train"][0]
@@ -275,11 +276,28 @@ def test_a_mistake_is_named_with_its_line_and_column(tmp_path, rows, changed, me
     assert message in refusal(write(tmp_path, *rows), options(**changed))
 
 
-@pytest.mark.parametrize("value", ["0.9", "5.1", "nan", "inf", "three"])
+@pytest.mark.parametrize("value", ["0.9", "5.1", "inf", "three"])
 def test_a_score_outside_its_scale_is_refused(tmp_path, value):
     write(tmp_path, ("a", "b", value), columns=("text", "other", "score"))
     message = refusal(tmp_path, options(**SCORES))
     assert f"line 2: score {value!r} is not a number between 1 and 5" in message
+
+
+def test_missing_scores_are_refused_or_dropped(tmp_path):
+    rows = [("a", "b", value) for value in ("nan", "", "NA", *"12341234")]
+    write(tmp_path, *rows, columns=("text", "other", "score"))
+    assert "line 2: score is nan (--config.data.on_bad_rows=drop" in refusal(
+        tmp_path, options(**SCORES)
+    )
+    corpus = table.read(tmp_path, options(on_bad_rows="drop", **SCORES))
+    assert corpus.counts["train"]["dropped"] == {"without a score": 3}
+
+
+def test_equal_scores_are_refused(tmp_path):
+    write(tmp_path, *[("a", "b", 3)] * 8, columns=("text", "other", "score"))
+    assert "has the score 3 in all 8 rows of the column score" in refusal(
+        tmp_path, options(**SCORES)
+    )
 
 
 @pytest.mark.parametrize(
@@ -311,6 +329,8 @@ def test_a_missing_table_is_named_with_its_flag_and_one_like_it(tmp_path):
         ({"train": ""}, "train is empty"),
         ({"score": "stars"}, "label='label' and score='stars': name one of these columns"),
         ({"label": "", "score": "stars"}, "second_text is empty"),
+        ({"second_text": "text"}, "the column text is named twice; name different columns"),
+        ({"label": "text"}, "the column text is named twice"),
         ({"dev_share": 0.0}, "dev_share=0.0 and --config.data.test_share=0.0 must leave"),
         ({"dev_share": 0.5, "test_share": 0.5}, "must leave examples to train on"),
         ({"classes": ("x", "x")}, "at least two different names"),

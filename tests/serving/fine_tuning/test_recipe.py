@@ -108,6 +108,8 @@ TWO = ["a film", "a plot"]
         ({"x": DATASET}, "fine_tune needs texts and labels; use fit for datasets"),
         ({"x": TWO, "y": [0, 1], "sample_weight": [1, 2]}, "no argument sample_weight; use fit"),
         ({"x": TWO, "y": [0, 1], "validation_data": TWO[:1]}, r"a tuple \(texts, labels\)"),
+        ({"x": TWO, "y": [0, 1], "validation_data": iter([(TWO, [0, 1])])}, "is a generator"),
+        ({"x": TWO * 2, "y": [0, 1] * 2, "batch_size": 0}, "batch_size=0 must be a whole number"),
         ({"x": TWO, "y": [0, 1], "validation_data": {"text": TWO}}, r"a tuple \(texts, labels\)"),
     ],
 )

@@ -1,7 +1,6 @@
 """A trained model with new classes, as a Keras model of raw text."""
 
 import copy
-import functools
 import json
 import pickle
 import subprocess
@@ -15,7 +14,7 @@ import tensorflow as tf
 import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.export import client
-from disan_tf.serving.fine_tuning.arguments import read_batches, read_dataset
+from disan_tf.serving.fine_tuning.arguments import read_examples
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.films import LABELS, TEXTS
@@ -85,7 +84,9 @@ def test_batches_have_the_forms_of_arguments(classifier, make, labels):
 
 
 def test_numbers_in_batches_are_names_where_the_classes_are_numbers():
-    read = functools.partial(read_batches, fields=("sentence",), classes=["1", "2"], is_sparse=True)
+    def read(batches):
+        return read_examples(batches, None, ("sentence",), ["1", "2"], is_sparse=True)[0]
+
     weights = np.array([0.5, 1.0])
     for make in (_sequence, iter):
         (batch,) = read(make([(["a film", "a plot"], [2, 1], weights)]))
@@ -118,8 +119,8 @@ def test_texts_and_labels_by_name_train(classifier):
 def test_single_batches_are_read_as_the_arguments_of_fit(classifier):
     model = copy.deepcopy(classifier)
     expected = model.predict(TEXTS, verbose=0)
-    np.testing.assert_allclose(model.predict_on_batch(TEXTS), expected, rtol=1e-5)
-    tested = model.test_on_batch(TEXTS, NAMES, return_dict=True)
+    np.testing.assert_allclose(model.predict_on_batch(TEXTS.tolist()), expected, rtol=1e-5)
+    tested = model.test_on_batch(TEXTS.tolist(), NAMES.tolist(), return_dict=True)
     assert tested == pytest.approx(model.evaluate(TEXTS, NAMES, verbose=0, return_dict=True))
     model.train_on_batch(pd.Series(TEXTS), NAMES)
     assert np.any(model.predict(TEXTS, verbose=0) != expected)
@@ -128,7 +129,7 @@ def test_single_batches_are_read_as_the_arguments_of_fit(classifier):
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     def labels_of(classes, labels, is_sparse=True):
         dataset = tf.data.Dataset.from_tensor_slices((["a film"] * len(labels), labels)).batch(4)
-        ((_, read),) = read_dataset(dataset, ("sentence",), classes, is_sparse)
+        ((_, read),) = read_examples(dataset, None, ("sentence",), classes, is_sparse)[0]
         return read.numpy().tolist()
 
     for labels in ([3, 1], [3.0, 1.0], [[3], [1]]):
@@ -395,6 +396,7 @@ def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
         ({"preset": "disan_sick"}, "disan_sick predicts scores; name the new classes"),
         ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3, but classes has 2 names"),
         ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
+        ({"classes": {"a", "b"}}, "is a set, which has no order; write a list of names"),
         ({"classes": ("a", "a")}, "must be at least two different names"),
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
         ({"num_classes": 1}, "num_classes=1 must be a whole number of at least 2"),

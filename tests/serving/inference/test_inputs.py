@@ -117,6 +117,7 @@ def test_an_item_that_is_no_text_is_refused_with_position_and_type(value, messag
         (3, r"a list of texts is expected, not 3 \(int\)"),
         (pd.DataFrame({"review": TEXTS}), 'there is no "text" among the columns review; rename'),
         (pd.DataFrame({"text": ["a", None]}), r"item 1, 'text', is None"),
+        (pd.DataFrame([TEXTS], columns=["text", "text"]), "two columns have one name, text"),
     ],
 )
 def test_what_is_no_list_of_texts_is_refused(inputs, message):

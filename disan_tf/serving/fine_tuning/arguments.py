@@ -214,6 +214,11 @@ def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> t
     """Returns the class numbers of names; other labels, such as one-hot rows, as they are."""
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
+    if is_sparse and labels.shape.rank not in (1, None):
+        raise ValueError(
+            f"the dataset's labels have the shape {labels.shape}; batch it, and give one name or "
+            "number of a class for each text."
+        )
     if is_sparse and labels.dtype == tf.bool and {"True", "False"} & {*classes}:
         labels = tf.where(labels, "True", "False")
     elif is_sparse and are_numbers(classes) and labels.dtype != tf.string:

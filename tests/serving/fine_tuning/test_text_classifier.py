@@ -139,6 +139,11 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     for label in (0, 1.5, np.nan):
         with pytest.raises(tf.errors.InvalidArgumentError, match="number of the classes 1, 2, 3"):
             labels_of(["1", "2", "3"], [label])
+    with pytest.raises(ValueError, match=r"labels have the shape \(None, 2\); batch it"):
+        labels_of(["bad", "good"], [[0, 1], [1, 0]])
+    single = tf.data.Dataset.from_tensor_slices((["a film"], [1]))
+    with pytest.raises(ValueError, match=r"labels have the shape \(\); batch it"):
+        read_examples(single, None, ("sentence",), ["bad", "good"], True)
     for label in (2, -1, 0.5, np.nan):  # on a GPU, the loss of such a label would be NaN
         with pytest.raises(tf.errors.InvalidArgumentError, match="number of the classes bad, good"):
             labels_of(["bad", "good"], [label])

@@ -94,10 +94,8 @@ def check_same_start(workdir: Path, name: Optional[str]) -> None:
     `name` is the name of the model of `--init_from`; None = random weights. Raises UserError if the
     training began with another model, or without one.
     """
-    if not (Path(workdir) / "run.json").exists():
-        return
     recorded = read_start(workdir)
-    if (recorded and recorded["name"]) == name:
+    if not (Path(workdir) / "run.json").exists() or (recorded and recorded["name"]) == name:
         return
     began = f"with {recorded['name']}" if recorded else "without --init_from"
     remedy = f"give --init_from={recorded['name']}" if recorded else "leave it out"

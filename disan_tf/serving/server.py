@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Callable, Optional
@@ -10,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI, HTTPException
 from pydantic import Field, create_model
 
-from disan_tf.common.errors import Stopped
+from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.installation import VERSION
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.serving.inference.model import LoadedModel
@@ -165,11 +166,18 @@ class BodyLimit:
 
 
 def serve(model: LoadedModel, name: str, host: str, port: int) -> None:
-    """Serves a model until SIGTERM or Control-C; running requests are finished first."""
+    """Serves a model until SIGTERM or Control-C; an address that cannot be used is a UserError."""
+    if not 0 <= port < 1 << 16:
+        raise UserError(f"--port={port} must be from 0 to 65535.")
     example = "A text." if len(model.fields) == 1 else dict.fromkeys(model.fields, "A text.")
     model.predict([example])  # compiles it
-    options = {"log_level": "warning", "timeout_graceful_shutdown": _STOPPING}
-    config = uvicorn.Config(make_app(model, name), host=host, port=port, **options)
-    print(f"{name}: http://{host}:{port}/docs", flush=True)
+    app = make_app(model, name)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_STOPPING)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        bound = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UserError(f"--host={host} --port={port}: {error}; choose another address.") from None
+    print(f"{name}: http://{host}:{bound.getsockname()[1]}/docs", flush=True)
     with contextlib.suppress(Stopped, KeyboardInterrupt):  # raised again after the shutdown
-        uvicorn.Server(config).run()
+        uvicorn.Server(config).run([bound])

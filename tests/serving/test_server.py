@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from disan_tf.serving.inference.model import LoadedModel
+from tests.support.errors import user_error
 from tests.support.runs.command import run_forked
 
 uvicorn = pytest.importorskip("uvicorn")
@@ -24,6 +25,15 @@ from disan_tf.serving import server as served  # noqa: E402
 from disan_tf.serving.server import Batcher  # noqa: E402
 
 TEXTS = ["the film is not dull .", "the plot is superb , but the acting is awful .", "", "zzzz"]
+
+
+@pytest.mark.parametrize("host, port", [("no.invalid", 8000), ("127.0.0.1", None)])
+def test_an_address_that_cannot_be_used_is_refused(host, port, model):
+    with socket.create_server(("127.0.0.1", 0)) as other:  # a port in use
+        port = port or other.getsockname()[1]
+        message = user_error(served.serve, model, "demo", host, port)
+    assert message.startswith(f"--host={host} --port={port}: ")
+    assert "must be from 0 to 65535" in user_error(served.serve, model, "demo", host, 65536)
 
 
 def free_port():

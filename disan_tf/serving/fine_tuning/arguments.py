@@ -160,9 +160,6 @@ class _Batches(tf.keras.utils.Sequence):
 
 
 def _read_dataset(dataset, fields, classes, is_sparse):
-    if any(spec.shape.rank == 0 for spec in tf.nest.flatten(dataset.element_spec)):
-        raise ValueError("the dataset yields single examples; give dataset.batch(32).")
-
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
@@ -217,6 +214,11 @@ def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> t
     """Returns the class numbers of names; other labels, such as one-hot rows, as they are."""
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
+    if is_sparse and labels.shape.rank not in (1, None):
+        raise ValueError(
+            f"the dataset's labels have the shape {labels.shape}; batch it, and give one name or "
+            "number of a class for each text."
+        )
     if is_sparse and labels.dtype == tf.bool and {"True", "False"} & {*classes}:
         labels = tf.where(labels, "True", "False")
     elif is_sparse and are_numbers(classes) and labels.dtype != tf.string:

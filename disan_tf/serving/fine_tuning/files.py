@@ -70,12 +70,7 @@ def write_preset(
 
 
 def write_saved_model(
-    path,
-    format: str,
-    serve: Callable,
-    fields: Sequence[str],
-    classes: Sequence[str],
-    parts: Mapping,
+    path, format, serve: Callable, fields: Sequence[str], classes: Sequence[str], parts: Mapping
 ) -> None:
     """Writes a SavedModel that serves strings, see `TextClassifier.export`.
 

@@ -203,9 +203,9 @@ class TextClassifier(TextModel):
         """
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
-        x, y = self._read(x, y, is_sparse=True)
         if y is None:
             raise ValueError("fine_tune needs texts and labels; use fit for datasets, generators.")
+        x, y = self._read(x, y, is_sparse=True)
         if hasattr(validation_data, "__next__"):
             raise ValueError("validation_data is a generator, which ends; give (texts, labels).")
         if validation_data is None:

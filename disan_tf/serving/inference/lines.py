@@ -85,9 +85,7 @@ def _announce(name, is_followed: bool, line: str, kind: str, input_format: str) 
 def lines_bar(title: str, input_path, input_format: Optional[str], output_path=None):
     """Returns a bar over the input's lines, unless the terminal is the input or the output."""
     streams = [(input_path, sys.stdin), (output_path, sys.stdout)]
-    is_shown = is_terminal() and not any(
-        path == "-" and stream.isatty() for path, stream in streams
-    )
+    is_shown = is_terminal() and all(path != "-" or not it.isatty() for path, it in streams)
     return progress_bar(title, "lines", count_lines(input_path, input_format), is_shown)
 
 

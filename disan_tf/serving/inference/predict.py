@@ -88,7 +88,12 @@ def predict(
         cannot be written.
     """
     output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
-    explanation = _explanation(bundle, output_format) if explain else None
+    if explain and output_format != "jsonl":
+        raise UserError(
+            f"--explain adds to JSON lines; leave --output_format={output_format} out, and name an "
+            "--output that ends with .jsonl."
+        )
+    explanation = Explanation(bundle) if explain else None
     form = make_output_format(output_format, bundle, escape_formulas, top_k)
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
@@ -178,15 +183,6 @@ def _count(counts: Counts, records, predictions, classes) -> Counts:
     blank = sum("blank" in prediction for prediction in predictions)
     added = (len(records), len(gold), unlabeled, blank)
     return Counts(*(old + new for old, new in zip(counts, added)))
-
-
-def _explanation(bundle: Bundle, output_format: str) -> "Explanation":
-    if output_format != "jsonl":
-        raise UserError(
-            f"--explain adds to JSON lines; leave --output_format={output_format} out, and name an "
-            "--output that ends with .jsonl."
-        )
-    return Explanation(bundle)
 
 
 class Explanation:

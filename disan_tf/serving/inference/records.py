@@ -187,12 +187,12 @@ def recognise(line: str, columns: Columns) -> Optional[tuple[str, str]]:
     """Returns what a first line is and its format, or None for a sentence.
 
     The first line of a table names columns of all the model's texts, and all of its names look like
-    names; the first JSON object has the model's texts.
+    names. A JSON object is no sentence, whatever its names.
     """
     if line.startswith("{"):
         with contextlib.suppress(ValueError):
-            RecordLines(columns).check_names(parse_json(line))
-            return "JSON", "jsonl"
+            if parse_json(line):
+                return "JSON", "jsonl"
     if _ARRAY.match(line):
         return "a JSON array", "jsonl"
     for separator in "\t,;|":

@@ -15,6 +15,7 @@ from disan_tf.serving.inference.batches import look_up, tokenise
 from disan_tf.serving.inference.lines import read_chunks
 from disan_tf.serving.inference.records import SINGLE, columns_of, usual_columns
 from disan_tf.text import TextToIds, TracedTextToIds
+from tests.support.errors import user_error
 
 NLI = usual_columns(("premise", "hypothesis"))
 
@@ -214,7 +215,6 @@ def test_a_header_or_json_on_standard_input_is_seen_and_said(content, records, m
         "text, a good film",
         "tokens",
         "id,body",
-        '{"id": 1}',
     ],
 )
 def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
@@ -223,9 +223,19 @@ def test_a_first_sentence_is_no_header(line, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_first_json_object_without_a_text_is_no_sentence(monkeypatch, capsys):
+    content = b'{"review": "a film"}'
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    message = user_error(read, "-")
+    assert 'there is no "text" or "tokens" among the columns review' in message
+    assert "--text_column" in message
+    assert "with --input_format=text it is a sentence" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "name, content, input_format, kind",
     [
+        ("a.txt", '{"id": 1}', "jsonl", "JSON"),
         ("a.txt", '{"text": "a"}', "jsonl", "JSON"),
         ("a", '[{"text": "a"}]', "jsonl", "a JSON array"),
         ("a.txt", "[", "jsonl", "a JSON array"),

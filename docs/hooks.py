@@ -83,7 +83,7 @@ def on_page_markdown(markdown, page, **_):
 
 
 def on_page_content(html, **_):
-    """Leaves arguments without a default in the signature blank: `**kwargs` may give them one."""
+    """Removes "required" from all arguments: `**kwargs` passes some on that have a default."""
     return html.replace("<em>required</em>", "")
 
 

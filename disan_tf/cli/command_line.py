@@ -55,7 +55,7 @@ flags.DEFINE_bool("explain", False, "Add the five words of the largest weights t
 flags.DEFINE_integer("top_k", None, "Number of most probable classes to print (default: all).", 1)
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Data type of vectors.")
 flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all network interfaces.")
-flags.DEFINE_integer("port", 8000, "Port to serve at.")
+flags.DEFINE_integer("port", 8000, "Port to serve at; 0 = a free port.")
 flags.DEFINE_enum("format", "saved_model", ("saved_model", "tflite", "onnx"), "Export format.")
 flags.DEFINE_integer("max_tokens", None, "Truncate sentences to this many tokens.", 1)
 flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")

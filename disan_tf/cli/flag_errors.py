@@ -116,7 +116,9 @@ def _wanted(parser: flags.ArgumentParser, value: str) -> str:
     if isinstance(parser, flags.EnumParser):
         return join_choices(parser.enum_values) + suggestion(value, parser.enum_values)
     least = getattr(parser, "lower_bound", None)
-    return _TYPES.get(parser.flag_type(), _TUPLE) + ("." if least is None else f" from {least} on.")
+    return _TYPES.get(parser.flag_type(), _TUPLE) + (
+        "." if least is None else f" of at least {least}."
+    )
 
 
 def _wrong_override(config, path, argv) -> Optional[str]:

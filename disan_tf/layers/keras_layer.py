@@ -180,9 +180,9 @@ else:
 
 
 def vectors_spec(layer, dim: Optional[int] = None) -> tf.keras.layers.InputSpec:
-    """Returns Keras' specification of <float>[..., dim], a sentence's tokens if there is a mask."""
-    most = 3 if "mask" in _parameters(type(layer)) else None
-    return tf.keras.layers.InputSpec(max_ndim=most, axes={-1: dim} if dim else {})
+    """Returns Keras' specification of inputs <float>[..., dim]; with a mask, of at most 3 axes."""
+    max_ndim = 3 if "mask" in _parameters(type(layer)) else None
+    return tf.keras.layers.InputSpec(max_ndim=max_ndim, axes={-1: dim} if dim else {})
 
 
 def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:

@@ -29,9 +29,9 @@ Times by `python run.py --mode=benchmark` ([how](../../disan_tf/benchmark/README
 milliseconds for 300 units and batches of 64, unless a table says otherwise. "15/8" are the lengths
 of premise and hypothesis. "Times the products" is a step's time divided by the time of its matrix
 products alone, in the same precision. Compare only times on the same machine: the Xeon multiplies
-bfloat16 matrices in AMX, the EPYC does not. The steps on the H100 were not compiled by XLA; what
-compiled steps need at least [is computed](../../docs/how_to/gpu.md#xla), not measured.
-[Findings](../FINDINGS.md#speed) says what follows.
+bfloat16 matrices in AMX, the EPYC does not. On the H100, the steps were not compiled by XLA; for
+compiled steps there is only [a computed lower bound](../../docs/how_to/gpu.md#xla).
+[Findings](../FINDINGS.md#speed) draws conclusions.
 
 """
 _SCORES = (  # the table has the first that a run has
@@ -40,7 +40,7 @@ _SCORES = (  # the table has the first that a run has
     Score("perplexity", "test", "perplexity", 1, 2, "perplexity"),
 )
 _DTYPES = {"float32": "float32", "mixed_bfloat16": "bfloat16"}  # form -> its name in tables
-_STEPS = {"train": "training step", "inference": "inference"}  # kind -> its name in tables
+_STEPS = {"train": "training step, ms", "inference": "inference, ms"}  # kind -> its name in tables
 # Column -> the forms whose values it shows.
 _SELECTED = {
     "all": ["1.0"],
@@ -123,7 +123,8 @@ def _machine(record: dict) -> dict[str, str]:
     gpu = machine.get("gpu", "none")
     return {
         "machine": machine["processor"] if gpu == "none" else gpu,
-        "threads, TensorFlow": f"{machine['threads']}, {machine['tensorflow']}",
+        "threads": machine["threads"],
+        "TensorFlow": machine["tensorflow"],
     }
 
 
@@ -164,13 +165,13 @@ def _selections(record: dict) -> Iterator[dict]:
     for what in ("core", "layer"):
         for row in measured[what]:
             for form, times in row["forms"].items():
-                start = {"ms": f"{what}, forward and backward", "lengths": row["length"]}
+                start = {"quantity": f"{what}, forward and backward, ms", "lengths": row["length"]}
                 cells = _cells(_SELECTED, {}, times, "median_ms", 1)
                 yield {**options, **start, "form": form, **cells}
     for row in measured["model"]:
         for kind, name in _STEPS.items():
             if kind in row:
-                start = {"ms": name, "lengths": _lengths(row), "form": ""}
+                start = {"quantity": name, "lengths": _lengths(row), "form": ""}
                 yield {**options, **start, **_cells(_SELECTED, {}, row[kind], "median_ms", 1)}
 
 
@@ -178,25 +179,26 @@ def _disan(record: dict) -> Iterator[dict]:
     for measured in record.get("core", []):
         if "dense" in (forms := measured["forms"]):
             forms = {"dense": forms["dense"], "float32": forms["native"]}
-            start = {"ms": "attention, forward and backward", "lengths": measured["length"]}
+            name = "attention, forward and backward, ms"
+            start = {"quantity": name, "lengths": measured["length"]}
             yield {**start, **_cells(_DISAN, _CORE_RATIOS, forms, "median_ms", 1)}
-    yield from _steps(record, "ms", "", _DISAN, _DISAN_RATIOS)
+    yield from _steps(record, _DISAN, _DISAN_RATIOS)
 
 
 def _dsa(record: dict) -> Iterator[dict]:
-    yield from _steps(record, "measured", ", ms", _DSA, _DSA_RATIOS)
+    yield from _steps(record, _DSA, _DSA_RATIOS)
     for lengths, forms in _peaks(record).items():
-        start = {"measured": "peak memory of training, GiB", "lengths": lengths}
+        start = {"quantity": "peak memory of training, GiB", "lengths": lengths}
         yield {**start, **_cells(_DSA, _DSA_RATIOS, forms, "peak_gib", 1)}
 
 
-def _steps(record: dict, title: str, unit: str, columns: dict, ratios: dict) -> Iterator[dict]:
-    """Yields a line for each length and kind of step and one for an epoch, named under `title`."""
+def _steps(record: dict, columns: dict, ratios: dict) -> Iterator[dict]:
+    """Yields a line for each length and kind of step and one for an epoch."""
     for measured in record["step"]:
-        start = {title: f"{_STEPS[measured['kind']]}{unit}", "lengths": _lengths(measured)}
+        start = {"quantity": _STEPS[measured["kind"]], "lengths": _lengths(measured)}
         yield {**start, **_cells(columns, ratios, measured["forms"], "median_ms")}
     if "epoch" in record:
-        start = {title: "epoch, pairs per second", "lengths": "of SNLI"}
+        start = {"quantity": "epoch, pairs per second", "lengths": "of SNLI"}
         forms = record["epoch"]["forms"]
         yield {**start, **_cells(columns, ratios, forms, "pairs_per_second")}
 
@@ -209,7 +211,11 @@ def _cells(columns: dict, ratios: dict, forms: dict, key: str, digits: int = 0) 
 
 def _joined(forms: dict, names, key: str, digits: int) -> str:
     found = [forms[name][key] for name in names if key in forms.get(name, {})]
-    return ", ".join(f"{number:,.{digits or int(number < 20)}f}" for number in found)
+    return ", ".join(f"{number:,.{_digits(number, digits)}f}" for number in found)
+
+
+def _digits(number: float, digits: int) -> int:
+    return max(digits, 1) if number < 20 else digits
 
 
 def _drcn(record: dict) -> Iterator[dict]:

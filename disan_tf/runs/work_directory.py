@@ -82,7 +82,7 @@ def is_same_experiment(config: dict, other: dict) -> bool:
 
 
 def read_start(workdir: Path) -> Optional[dict]:
-    """Returns the record of the model with which a training began; None without."""
+    """Returns the record of the model that initialised a training; None = random weights."""
     path = Path(workdir) / "run.json"
     run = read_json(path, "choose another --workdir", RUN) if path.exists() else {}
     return run.get("init_from")
@@ -94,8 +94,10 @@ def check_same_start(workdir: Path, name: Optional[str]) -> None:
     `name` is the name of the model of `--init_from`; None = random weights. Raises UserError if the
     training began with another model, or without one.
     """
+    if not (Path(workdir) / "run.json").exists():
+        return
     recorded = read_start(workdir)
-    if not (Path(workdir) / "run.json").exists() or (recorded and recorded["name"]) == name:
+    if (recorded and recorded["name"]) == name:
         return
     began = f"with {recorded['name']}" if recorded else "without --init_from"
     remedy = f"give --init_from={recorded['name']}" if recorded else "leave it out"

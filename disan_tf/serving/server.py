@@ -23,9 +23,11 @@ MAX_WAITING = 1000  # requests that wait for the model; later ones are refused
 _STOPPING = 30  # seconds that running requests have after SIGTERM
 
 Text = Annotated[str, Field(max_length=MAX_CHARACTERS)]
-_TopK = Optional[Annotated[int, Field(ge=1, description="most probable classes to return")]]
+_TopK = Optional[
+    Annotated[int, Field(ge=1, description="number of most probable classes (default: all)")]
+]
 _REFUSED = {  # status -> its description; a request that does not fit the schema has 422
-    413: {"description": f"A request may have {MAX_BYTES:,} bytes."},
+    413: {"description": f"A request may have at most {MAX_BYTES:,} bytes."},
     503: {"description": "Too many requests wait; try again later."},
 }
 
@@ -166,7 +168,11 @@ class BodyLimit:
 
 
 def serve(model: LoadedModel, name: str, host: str, port: int) -> None:
-    """Serves a model until SIGTERM or Control-C; an address that cannot be used is a UserError."""
+    """Serves a model until SIGTERM or Control-C; running requests are finished first.
+
+    Raises:
+      UserError: the address cannot be used.
+    """
     if not 0 <= port < 1 << 16:
         raise UserError(f"--port={port} must be from 0 to 65535.")
     example = "A text." if len(model.fields) == 1 else dict.fromkeys(model.fields, "A text.")

@@ -227,8 +227,11 @@ def test_help_and_mistakes_need_no_tensorflow():
         (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train"),
         (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
         (["--output_format=no"], "--output_format=no must be jsonl or csv."),
-        (["--top_k=0"], "--top_k=0 must be a whole number from 1 on."),
-        (["--max_tokens=0", "--repetitions=0"], "--max_tokens=0 must be a whole number from 1 on."),
+        (["--top_k=0"], "--top_k=0 must be a whole number of at least 1."),
+        (
+            ["--max_tokens=0", "--repetitions=0"],
+            "--max_tokens=0 must be a whole number of at least 1.",
+        ),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
         (["--mode=compare"], "--mode=compare needs --runs; see"),
         (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),

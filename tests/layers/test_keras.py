@@ -226,7 +226,7 @@ def test_xla_compiles_it_without_being_asked_for_another_form(name):
 
 
 @pytest.mark.parametrize("name", sorted({*OF_TOKENS} - SLOW - {"Linear", "Highway", "Dropout"}))
-def test_what_has_no_axis_of_tokens_or_two_is_refused(name):
+def test_inputs_without_or_with_two_axes_of_tokens_are_refused(name):
     with pytest.raises(ValueError, match=r"must be \[batch, length, dim\]"):
         OF_TOKENS[name]()(tf.ones([3, DIM]))
     with pytest.raises(ValueError, match="expected max_ndim=3, found ndim=4"):

@@ -1,10 +1,10 @@
-"""What XLA makes of our training steps for a GPU, without one.
+"""Writes the programs of training steps that XLA compiles for a GPU; needs no GPU.
 
     python -m tests.measurements.gpu_programs FOLDER
 
-writes the programs for sentences of 16 and of 48 tokens. The recorded figures,
-checkpoints/benchmarks/measurements/gpu_programs.json, are those of these programs after XLA's own
-compiler for GPUs, which jaxlib contains (its version is recorded too).
+The programs are for sentences of 16 and of 48 tokens. The figures in
+checkpoints/benchmarks/measurements/gpu_programs.json were counted after jaxlib's compiler for GPUs,
+whose version is recorded there.
 """
 
 import re

@@ -47,7 +47,7 @@ def test_options_that_differ_scores_and_the_paired_interval_are_shown(runs, tmp_
     assert f">{runs[0]}<" in curves and f">{runs[1]}<" in curves and "dev accuracy" in curves
 
 
-def test_runs_that_began_with_different_models_say_so(runs, tmp_path):
+def test_init_from_is_compared_as_an_option(runs, tmp_path):
     start = {"name": "demo", "sha256": "ab", "words": 2, "words_found": 2, "head": False}
     other = str(write_run(tmp_path / "third", config_of(seed=1), init_from=start))
     assert compare([runs[0], other], tmp_path / "out").splitlines()[1].split() == [

@@ -73,7 +73,7 @@ class DirectionalSelfAttention(BaseLayer):
 
     h = activation(W_h x + b_h)                                              (14)
     f(h_i, h_j) = c tanh((W1 h_i + W2 h_j + b1) / c) + M_ij                  (15)
-    M_ij = 0 if i != j (diagonal), i < j (forward), i > j (backward),
+    M_ij = 0 if i != j (diagonal), i < j (forward) or i > j (backward),
            else minus infinity                                               (16, 17, 18)
     s_j = sum_i softmax_i(f(h_i, h_j)) * h_i                                 (11)
     F = sigmoid(W_f1 s + W_f2 h + b_f)                                       (19)

@@ -31,7 +31,7 @@ def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
 class MultiHeadSelfAttention(BaseLayer):
     """Multi-head self-attention, ReSAN Eq. 35 to 37 (Vaswani et al. 2017).
 
-    attend(q, k, v) = sum_i softmax_i(<q, k_i> / sqrt(units)) v_i                (35)
+    attend(q, k, v) = sum_j softmax_j(<q, k_j> / sqrt(units)) v_j                (35)
     s = concat(H_1; ...; H_heads)                                                (36)
     H_i = attend(W^q_i x, W^k_i x, W^v_i x)                                      (37)
 

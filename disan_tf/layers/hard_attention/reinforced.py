@@ -28,7 +28,8 @@ class ReinforcedSelfAttention(BaseLayer):
 
     z^h ~ RSS(x; theta_rh)                                               (8)
     z^d ~ RSS(x; theta_rd)                                               (9)
-    u_fw, u_bw = forward and backward SelectiveSelfAttention(x)          (10 to 15)
+    u_fw = SelectiveSelfAttention_fw(x, z^h, z^d)                        (10 to 15)
+    u_bw = SelectiveSelfAttention_bw(x, z^h, z^d)                        (10 to 15)
 
     z^h selects the heads and z^d the dependents; the result is [u_fw; u_bw].
 

@@ -30,8 +30,8 @@ def tokenize(text: str, steps) -> list[str]:
     return tokens
 
 
-class TakesWordIds(ValueError):
-    """A SavedModel of word ids, which the client does not make."""
+class WordIdsError(ValueError):
+    """A SavedModel takes word ids; the client gives it texts."""
 
 
 class Client:
@@ -87,14 +87,16 @@ class Client:
 
 
 def load_saved_model(path: Path, inputs):
-    """Returns a function of the columns `inputs` of texts, which returns the outputs by name."""
+    """Returns a function from columns of texts, by the names `inputs`, to outputs by name."""
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  (registers the tokenizer's operations)
 
     model = tf.saved_model.load(str(path))
     signature = model.signatures["serving_default"]
     if {*signature.structured_input_signature[1]} != {*inputs}:
-        raise TakesWordIds(f"{path} takes word ids; give the export `saved_model`, of texts.")
+        raise WordIdsError(
+            f"{path} takes word ids; name the folder saved_model, which takes texts."
+        )
 
     def run(texts):
         columns = {name: tf.constant(column) for name, column in texts.items()}
@@ -148,7 +150,7 @@ def main(arguments=None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # of letters that a console lacks
         for row in rows:
             print(f"{client.describe(*row)}: {' | '.join(row)}")
-    except TakesWordIds as error:
+    except WordIdsError as error:
         parser.error(str(error))
     except ImportError as error:
         parser.error(f"{error}; the first lines of {__file__} name the packages")

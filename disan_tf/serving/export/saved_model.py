@@ -40,9 +40,9 @@ def export_saved_model(
     """Exports a trained model as two SavedModels; returns the paths of both versions.
 
     Their predictions equal the bundle's, but for rounding. README.md of `serving` lists their
-    signatures. The tensors of `attend` are <float32>[batch, head, dependent] or [batch, length],
-    and "" and 0 after a sentence's end; for pairs, the field precedes their names
-    ("premise_tokens").
+    signatures. `attend` returns `tokens` <string>[batch, length], padded with "", and attention
+    tensors <float32>[batch, head, dependent] or [batch, length], padded with 0. For pairs, names
+    begin with the field: `premise_tokens`.
 
     `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
     TensorFlow Serving has built in. An empty string is one unknown token.

@@ -141,7 +141,7 @@ def graphs_of_text(
 ) -> Graphs:
     """Makes the functions of text <string>[batch]; see `graphs_of_ids`.
 
-    Attention tensors are computed for texts of up to `attend_tokens`.
+    `attend` rejects texts of more than `attend_tokens` tokens.
     """
     signatures = {
         name: make_function(

@@ -65,7 +65,9 @@ def read_texts(x, fields: Sequence[str]):
       ValueError: an item is no text, or no pair; the message has its position.
     """
     if isinstance(x, tf.distribute.DistributedDataset):
-        raise ValueError("x is a distributed dataset; give the dataset, which Keras distributes.")
+        raise ValueError(
+            "x is a distributed dataset; give the dataset itself, and Keras distributes it."
+        )
     columns = _columns_of(fields)
     if len(fields) == 2 and _are_columns(x):
         x = {columns.texts[field][0]: column for field, column in zip(fields, x)}
@@ -83,17 +85,19 @@ def _columns_of(fields: Sequence[str]) -> Columns:
 
 
 class _ClassNumbers(np.ndarray):
-    """Labels that were read: where names of classes are numbers, they must not be read again."""
+    """Class numbers that `fine_tune` has read, and `fit` must not take for names of classes."""
 
 
 def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], is_sparse: bool) -> tuple:
-    """Returns texts and labels as Keras reads them; y is None for generators and datasets.
+    """Converts texts and labels to what Keras reads.
 
-    Numbers of classes replace names of classes. Whole numbers are names if all names of classes are
-    such numbers. Labels for a loss that is not sparse may be other numbers, such as one-hot rows.
+    Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch. Class
+    numbers replace class names; if all names are whole numbers, integer labels are names. For a
+    loss that is not sparse, numeric labels such as one-hot rows stay as they are.
 
     Raises:
-      ValueError: a text or label is wrong (the message has its position), or later in batches.
+      ValueError: a text or label is wrong; the message has its position. For batches it is raised
+        when the batch is read.
     """
     read = {"fields": fields, "classes": classes, "is_sparse": is_sparse}
     if isinstance(x, tf.data.Dataset):
@@ -127,7 +131,9 @@ def _read_batch(batch, **read) -> tuple:
     are_texts = isinstance(batch, list) and any(map(is_single, batch))
     parts = batch if isinstance(batch, (tuple, list)) and not are_texts else [batch]
     if any(map(is_single, parts)):
-        raise ValueError("a batch is one text, not a list; write list(texts) for a generator.")
+        raise ValueError(
+            "a batch is one text; give batches of texts, or list(texts) for a generator of texts."
+        )
     x, *others = parts  # as Keras reads tuples and lists
     texts, labels = read_examples(x, others[0] if others else None, **read)
     if is_keras_3():  # it rejects arrays of objects
@@ -136,7 +142,7 @@ def _read_batch(batch, **read) -> tuple:
 
 
 class _Batches(tf.keras.utils.Sequence):
-    """Another `Sequence` whose batches a function converts."""
+    """A `Sequence` that applies a function to the batches of another."""
 
     def __init__(self, batches, read: Callable):
         self._batches, self._read = batches, read
@@ -153,7 +159,8 @@ class _Batches(tf.keras.utils.Sequence):
         return self._read(self._batches[index])
 
     def on_epoch_begin(self):
-        getattr(self._batches, "on_epoch_begin", tuple)()  # absent in Keras 2
+        if hasattr(self._batches, "on_epoch_begin"):  # absent in Keras 2
+            self._batches.on_epoch_begin()
 
     def on_epoch_end(self):
         self._batches.on_epoch_end()
@@ -230,7 +237,9 @@ def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> t
         names, labels = tf.range(len(classes), dtype=tf.float32), tf.cast(labels, tf.float32)
     is_class = tf.equal(labels[..., None], names)
     known = tf.reduce_all(tf.reduce_any(is_class, -1))
-    message = f"a label is neither name nor number of the classes {', '.join(classes)}"
+    message = (
+        f"a label is neither the name nor the number of one of the classes {', '.join(classes)}"
+    )
     with tf.control_dependencies([tf.debugging.Assert(known, [message])]):
         return tf.argmax(is_class, axis=-1)
 

@@ -77,7 +77,7 @@ def write_saved_model(
     Args:
       path, format: the folder, and "tf_saved_model".
       serve: a function from a string tensor for each field to tensors by name.
-      fields, classes: the texts that the model reads, and the classes, for its metadata.
+      fields, classes: names of the texts and of the classes, written to the metadata.
       parts: what the SavedModel holds, by name.
     """
     if format != "tf_saved_model":

@@ -43,9 +43,9 @@ class TextClassifier(TextModel):
     `fit`, `evaluate` and `predict` read lists, arrays, pandas Series and string tensors of texts;
     pairs are a tuple of two of them, or a list of tuples (first, second). They also read
     DataFrames, dictionaries of columns and lists of records with `text`, or `premise` and
-    `hypothesis`. Labels are names or numbers of classes; whole numbers are names if all names are
-    whole numbers. Generators and Keras' `Sequence` yield batches (texts, labels) of these forms.
-    `tf.data` datasets hold strings, or dictionaries of strings.
+    `hypothesis`. A label is the name of a class or its number; if all names are whole numbers, an
+    integer is a name. Generators and Keras' `Sequence` yield batches (texts, labels) of these
+    forms. `tf.data` datasets hold strings, or dictionaries of strings.
 
     Args:
       model: a `SentenceModel` that predicts classes and reads word ids alone.
@@ -203,11 +203,11 @@ class TextClassifier(TextModel):
         """
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
-        if y is None:
-            raise ValueError("fine_tune needs texts and labels; use fit for datasets, generators.")
         x, y = self._read(x, y, is_sparse=True)
+        if y is None or not isinstance(x, (np.ndarray, tuple)):
+            raise ValueError("fine_tune needs texts and labels; use fit for datasets and batches.")
         if hasattr(validation_data, "__next__"):
-            raise ValueError("validation_data is a generator, which ends; give (texts, labels).")
+            raise ValueError("validation_data is a generator, read once; give (texts, labels).")
         if validation_data is None:
             (x, y), validation_data = hold_out(x, y, seed)
         self.embedding.trainable = False
@@ -227,11 +227,11 @@ class TextClassifier(TextModel):
 
     def train_on_batch(self, x, y=None, *args, **kwargs):
         """Trains on one batch as Keras does, on texts and labels as in `fit`."""
-        return super().train_on_batch(*self._read_batch(x, y), *args, **kwargs)
+        return super().train_on_batch(*self._read_tensors(x, y), *args, **kwargs)
 
     def test_on_batch(self, x, y=None, *args, **kwargs):
         """Evaluates one batch as Keras does, on texts and labels as in `fit`."""
-        return super().test_on_batch(*self._read_batch(x, y), *args, **kwargs)
+        return super().test_on_batch(*self._read_tensors(x, y), *args, **kwargs)
 
     def predict_on_batch(self, x):
         """Computes the call's outputs for one batch as Keras does, for texts as in `fit`."""
@@ -259,7 +259,9 @@ class TextClassifier(TextModel):
     def _read_examples(self, x, y) -> tuple:
         x, y = self._read(x, y)
         if y is None and isinstance(x, (np.ndarray, tuple)):
-            raise ValueError("the labels y are missing; give the name or number of each class.")
+            raise ValueError(
+                "the labels y are missing; give the name or number of each text's class."
+            )
         return x, y
 
     def _read(self, x, y, is_sparse: bool = False) -> tuple:
@@ -270,7 +272,7 @@ class TextClassifier(TextModel):
         is_sparse = is_sparse or isinstance(self.loss, sparse) or self.loss == name
         return read_examples(x, y, fields, self.classes, is_sparse)
 
-    def _read_batch(self, x, y) -> tuple:
+    def _read_tensors(self, x, y) -> tuple:
         """Returns one batch's texts, as tensors, and its labels."""
         texts, labels = self._read_examples(x, y)
         return tf.nest.map_structure(tf.constant, texts), labels

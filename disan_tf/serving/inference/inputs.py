@@ -103,7 +103,7 @@ def _column_of(names: list, known) -> str:
     """Returns the first of the known names of a text that a table has."""
     for name in known:
         if names.count(name) > 1:
-            raise ValueError(f"two columns have one name, {name}; rename a column.")
+            raise ValueError(f"two columns are named {name}; rename one of them.")
         if name in names:
             return name
     wanted = join_choices(f'"{name}"' for name in known)

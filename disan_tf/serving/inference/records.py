@@ -187,7 +187,7 @@ def recognise(line: str, columns: Columns) -> Optional[tuple[str, str]]:
     """Returns what a first line is and its format, or None for a sentence.
 
     The first line of a table names columns of all the model's texts, and all of its names look like
-    names. A JSON object is no sentence, whatever its names.
+    names. A JSON object with a name is a record, even if it lacks the model's texts.
     """
     if line.startswith("{"):
         with contextlib.suppress(ValueError):

@@ -56,7 +56,7 @@ def test_a_model_of_pairs_refuses_a_sentence(pair_bundle, pair_export, capsys):
 def test_a_model_of_word_ids_is_refused(export, capsys):
     with pytest.raises(SystemExit, match="2"):
         run_client(export[1:], "a sentence")
-    assert "takes word ids; give the export `saved_model`" in capsys.readouterr().err
+    assert "takes word ids; name the folder saved_model" in capsys.readouterr().err
 
 
 def test_an_export_without_its_metadata_is_refused(tmp_path, capsys):

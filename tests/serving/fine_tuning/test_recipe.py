@@ -105,7 +105,7 @@ TWO = ["a film", "a plot"]
         ({"x": TWO, "y": np.eye(2)}, r"each of the 2 texts; the labels have the shape \(2, 2\)"),
         ({"x": TWO, "y": ["bad"]}, r"the labels have the shape \(1,\)"),
         ({"x": TWO}, "fine_tune needs texts and labels"),
-        ({"x": DATASET}, "fine_tune needs texts and labels; use fit for datasets"),
+        ({"x": DATASET, "y": [0]}, "texts and labels; use fit for datasets and batches"),
         ({"x": TWO, "y": [0, 1], "sample_weight": [1, 2]}, "no argument sample_weight; use fit"),
         ({"x": TWO, "y": [0, 1], "validation_data": TWO[:1]}, r"a tuple \(texts, labels\)"),
         ({"x": TWO, "y": [0, 1], "validation_data": iter([(TWO, [0, 1])])}, "is a generator"),

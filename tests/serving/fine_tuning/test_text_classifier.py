@@ -77,7 +77,7 @@ def _sequence(batches):
 
 @pytest.mark.parametrize("make", [_sequence, iter], ids=["sequence", "generator"])
 @pytest.mark.parametrize("labels", [NAMES.tolist(), LABELS[:, None]], ids=["names", "numbers"])
-def test_batches_have_the_forms_of_arguments(classifier, make, labels):
+def test_batches_may_have_every_form_that_evaluate_reads(classifier, make, labels):
     batches = [([{"text": text} for text in TEXTS[:9]], labels[:9]), (TEXTS[9:], labels[9:])]
     expected = classifier.evaluate(TEXTS, LABELS, verbose=0)
     assert classifier.evaluate(make(batches), verbose=0) == pytest.approx(expected)
@@ -139,7 +139,9 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     for labels in ([[0, 0, 1], [1, 0, 0]], [0.5, 0.25]):  # one-hot rows, shares
         assert labels_of(["1", "2", "3"], labels, is_sparse=False) == labels
     for label in (0, 1.5, np.nan):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="number of the classes 1, 2, 3"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="the number of one of the classes 1, 2, 3"
+        ):
             labels_of(["1", "2", "3"], [label])
     with pytest.raises(ValueError, match=r"labels have the shape \(None, 2\); batch it"):
         labels_of(["bad", "good"], [[0, 1], [1, 0]])
@@ -147,7 +149,9 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     with pytest.raises(ValueError, match=r"labels have the shape \(\); batch it"):
         read_examples(single, None, ("sentence",), ["bad", "good"], True)
     for label in (2, -1, 0.5, np.nan):  # on a GPU, the loss of such a label would be NaN
-        with pytest.raises(tf.errors.InvalidArgumentError, match="number of the classes bad, good"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="the number of one of the classes bad, good"
+        ):
             labels_of(["bad", "good"], [label])
 
 
@@ -164,8 +168,8 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
             r"each of the 2 texts; the labels have the shape \(2, 2\)",
         ),
         (["a film", "a plot"], {"bad", "good"}, r"the labels have the shape \(\) \(set\)"),
-        (iter(["a film", "a plot"]), None, "a batch is one text, not a list"),
-        (iter([("a film", "bad")]), None, "a batch is one text, not a list"),
+        (iter(["a film", "a plot"]), None, "a batch is one text; give batches"),
+        (iter([("a film", "bad")]), None, "a batch is one text; give batches"),
     ],
 )
 def test_wrong_texts_and_labels_are_refused_and_change_nothing(classifier, texts, labels, message):

@@ -117,7 +117,7 @@ def test_an_item_that_is_no_text_is_refused_with_position_and_type(value, messag
         (3, r"a list of texts is expected, not 3 \(int\)"),
         (pd.DataFrame({"review": TEXTS}), 'there is no "text" among the columns review; rename'),
         (pd.DataFrame({"text": ["a", None]}), r"item 1, 'text', is None"),
-        (pd.DataFrame([TEXTS], columns=["text", "text"]), "two columns have one name, text"),
+        (pd.DataFrame([TEXTS], columns=["text", "text"]), "two columns are named text"),
     ],
 )
 def test_what_is_no_list_of_texts_is_refused(inputs, message):
@@ -158,6 +158,6 @@ def test_one_pair_is_read_as_a_tuple_or_by_name():
 
 
 @pytest.mark.parametrize("size", ["32", 0, True])
-def test_a_wrong_count_is_refused(size):
+def test_a_count_that_is_no_positive_whole_number_is_refused(size):
     with pytest.raises(ValueError, match=f"top_k={size!r} must be a whole number of at least 1"):
         check_count("top_k", size)

@@ -25,7 +25,8 @@ OPTIONS = {  # first part of a path -> options of its reader
 FILES = {
     "a.csv": 'text,label\n"good, hot ""soup""",yes\n' + "cold tea,no\nsoup,yes\n" * 9,
     "a.tsv": "text\tlabel\n" + "cold tea\tno\nhot soup\tyes\n" * 9,
-    "a.jsonl": '{"text": "soup", "second_text": "hot soup", "score": 2.5}\n' * 12,
+    "a.jsonl": '{"text": "soup", "second_text": "hot soup", "score": 2.5}\n' * 11
+    + '{"text": "soup", "second_text": "tea", "score": 1}\n',
     "texts/a.txt": "the soup is hot .\na cook stirs it .\n" * 20,
 }
 

@@ -14,7 +14,7 @@ from disan_tf.common.keras_version import is_keras_3
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.inputs import is_single, read_inputs
 from disan_tf.serving.inference.records import Columns, usual_columns
-from disan_tf.text.labels import are_numbers, class_numbers
+from disan_tf.text.labels import class_numbers
 
 
 def check_arguments(
@@ -167,6 +167,7 @@ class _Batches(tf.keras.utils.Sequence):
 
 
 def _read_dataset(dataset, fields, classes, is_sparse):
+    @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
@@ -221,27 +222,18 @@ def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> t
     """Returns the class numbers of names; other labels, such as one-hot rows, as they are."""
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if is_sparse and labels.shape.rank not in (1, None):
+    if not is_sparse and labels.dtype != tf.string:
+        return labels
+    if labels.shape.rank not in (1, None):
         raise ValueError(
             f"the dataset's labels have the shape {labels.shape}; batch it, and give one name or "
             "number of a class for each text."
         )
-    if is_sparse and labels.dtype == tf.bool and {"True", "False"} & {*classes}:
-        labels = tf.where(labels, "True", "False")
-    elif is_sparse and are_numbers(classes) and labels.dtype != tf.string:
-        labels = tf.strings.as_string(labels, shortest=labels.dtype.is_floating)  # 3.0 is "3"
-    names = tf.constant(classes)
-    if labels.dtype != tf.string:
-        if not is_sparse:
-            return labels
-        names, labels = tf.range(len(classes), dtype=tf.float32), tf.cast(labels, tf.float32)
-    is_class = tf.equal(labels[..., None], names)
-    known = tf.reduce_all(tf.reduce_any(is_class, -1))
-    message = (
-        f"a label is neither the name nor the number of one of the classes {', '.join(classes)}"
-    )
-    with tf.control_dependencies([tf.debugging.Assert(known, [message])]):
-        return tf.argmax(is_class, axis=-1)
+
+    def read(values):
+        return class_numbers(values.tolist(), classes)
+
+    return tf.ensure_shape(tf.numpy_function(read, [labels], tf.int64), labels.shape)
 
 
 def _are_columns(x) -> bool:

@@ -139,9 +139,7 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     for labels in ([[0, 0, 1], [1, 0, 0]], [0.5, 0.25]):  # one-hot rows, shares
         assert labels_of(["1", "2", "3"], labels, is_sparse=False) == labels
     for label in (0, 1.5, np.nan):
-        with pytest.raises(
-            tf.errors.InvalidArgumentError, match="the number of one of the classes 1, 2, 3"
-        ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="label 0 is "):
             labels_of(["1", "2", "3"], [label])
     with pytest.raises(ValueError, match=r"labels have the shape \(None, 2\); batch it"):
         labels_of(["bad", "good"], [[0, 1], [1, 0]])
@@ -149,9 +147,7 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     with pytest.raises(ValueError, match=r"labels have the shape \(\); batch it"):
         read_examples(single, None, ("sentence",), ["bad", "good"], True)
     for label in (2, -1, 0.5, np.nan):  # on a GPU, the loss of such a label would be NaN
-        with pytest.raises(
-            tf.errors.InvalidArgumentError, match="the number of one of the classes bad, good"
-        ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="label 0 is "):
             labels_of(["bad", "good"], [label])
 
 

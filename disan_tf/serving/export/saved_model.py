@@ -14,7 +14,6 @@ from disan_tf.common.files import scratch_folder, sync, sync_and_rename, write_j
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.signatures import (
-    ATTEND_MEMORY,
     Graphs,
     graphs_of_ids,
     graphs_of_text,
@@ -25,6 +24,7 @@ from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.records import text_name
 from disan_tf.serving.inference.text_limits import longest_text
 
+ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
 METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users
 
 

@@ -15,8 +15,6 @@ from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.inference.records import text_name, tokens_name
 from disan_tf.text import TextToIds
 
-ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
-
 
 class Method(NamedTuple):
     """A function of a model, and the form of its inputs and outputs.

@@ -5,7 +5,7 @@ from functools import partial
 from numbers import Integral
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Callable
+from typing import Callable, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -88,18 +88,27 @@ class _ClassNumbers(np.ndarray):
     """Class numbers that `fine_tune` has read, and `fit` must not take for names of classes."""
 
 
-def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], is_sparse: bool) -> tuple:
+def labels_of(loss) -> str:
+    """Returns what labels a loss of Keras reads: "numbers", one-hot "rows", or "" = unknown."""
+    names = [cls.__name__ for cls in type(loss).__mro__] + [str(getattr(loss, "__name__", loss))]
+    starts = {"sparse": "numbers", "categor": "rows"}  # Keras' own losses
+    found = (starts[start] for start in starts for name in names if name.lower().startswith(start))
+    return next(found, "")
+
+
+def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], kind: str) -> tuple:
     """Converts texts and labels to what Keras reads.
 
-    Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch. Class
-    numbers replace class names; if all names are whole numbers, integer labels are names. For a
-    loss that is not sparse, numeric labels such as one-hot rows stay as they are.
+    Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch.
+    Class numbers replace class names; if all names are whole numbers, integer labels are names.
+    `kind` is that of `labels_of`: for "rows", one-hot rows replace both. Rows that are given stay
+    as they are, and so do all numeric labels of an unknown kind.
 
     Raises:
       ValueError: a text or label is wrong; the message has its position. For batches it is raised
         when the batch is read.
     """
-    read = {"fields": fields, "classes": classes, "is_sparse": is_sparse}
+    read = {"fields": fields, "classes": classes, "kind": kind}
     if isinstance(x, tf.data.Dataset):
         return _read_dataset(x, **read), y
     if hasattr(x, "__next__"):
@@ -107,16 +116,16 @@ def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], is_sparse
     if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
         return _Batches(x, partial(_read_batch, **read)), y
     texts = read_texts(x, fields)
-    return texts, _read_labels(y, texts, classes, is_sparse)
+    return texts, _read_labels(y, texts, classes, kind)
 
 
-def _read_labels(y, texts, classes, is_sparse):
+def _read_labels(y, texts, classes, kind):
     if y is None or isinstance(y, _ClassNumbers):
         return y
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if not is_sparse and labels.dtype.kind not in "OUST":
+    if _is_read(kind, labels.ndim, labels.dtype.kind in "OUST"):
         return labels
     count = len(texts[0] if isinstance(texts, tuple) else texts)
     if labels.shape != (count,):
@@ -124,7 +133,17 @@ def _read_labels(y, texts, classes, is_sparse):
             f"give one name or number of a class for each of the {count} texts; the labels have "
             f"the shape {labels.shape} ({type(y).__name__})."
         )
-    return class_numbers(labels.tolist(), classes).view(_ClassNumbers)
+    return _encode(labels, classes, kind).view(_ClassNumbers)
+
+
+def _is_read(kind: str, axes: Optional[int], are_names: bool) -> bool:
+    """Returns whether Keras reads labels as they are."""
+    return not are_names and (not kind or (kind == "rows" and axes != 1))
+
+
+def _encode(labels: np.ndarray, classes, kind: str) -> np.ndarray:
+    numbers = class_numbers(labels.tolist(), classes)
+    return np.eye(len(classes), dtype=np.float32)[numbers] if kind == "rows" else numbers
 
 
 def _read_batch(batch, **read) -> tuple:
@@ -166,13 +185,13 @@ class _Batches(tf.keras.utils.Sequence):
         self._batches.on_epoch_end()
 
 
-def _read_dataset(dataset, fields, classes, is_sparse):
+def _read_dataset(dataset, fields, classes, kind):
     @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
         if others and tf.is_tensor(others[0]):
-            others[0] = _numbers_of(others[0], classes, is_sparse)
+            others[0] = _label_tensor(others[0], classes, kind)
         return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
 
     return dataset.map(convert, tf.data.AUTOTUNE)
@@ -218,22 +237,21 @@ def list_texts(texts, fields: Sequence[str]) -> list[str]:
     return np.concatenate(columns).tolist() if isinstance(columns, tuple) else columns.tolist()
 
 
-def _numbers_of(labels: tf.Tensor, classes: Sequence[str], is_sparse: bool) -> tf.Tensor:
-    """Returns the class numbers of names; other labels, such as one-hot rows, as they are."""
+def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: str) -> tf.Tensor:
+    """Returns the labels of a batch as `_read_labels` does."""
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if not is_sparse and labels.dtype != tf.string:
+    if _is_read(kind, labels.shape.rank, labels.dtype == tf.string):
         return labels
     if labels.shape.rank not in (1, None):
         raise ValueError(
             f"the dataset's labels have the shape {labels.shape}; batch it, and give one name or "
             "number of a class for each text."
         )
-
-    def read(values):
-        return class_numbers(values.tolist(), classes)
-
-    return tf.ensure_shape(tf.numpy_function(read, [labels], tf.int64), labels.shape)
+    shape = labels.shape.concatenate([len(classes)] if kind == "rows" else [])
+    dtype = tf.float32 if kind == "rows" else tf.int64
+    encode = partial(_encode, classes=classes, kind=kind)
+    return tf.ensure_shape(tf.numpy_function(encode, [labels], dtype), shape)
 
 
 def _are_columns(x) -> bool:

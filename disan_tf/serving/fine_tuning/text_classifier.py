@@ -13,7 +13,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
-from disan_tf.serving.fine_tuning.arguments import check_arguments, read_examples
+from disan_tf.serving.fine_tuning.arguments import check_arguments, labels_of, read_examples
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
@@ -44,7 +44,8 @@ class TextClassifier(TextModel):
     pairs are a tuple of two of them, or a list of tuples (first, second). They also read
     DataFrames, dictionaries of columns and lists of records with `text`, or `premise` and
     `hypothesis`. A label is the name of a class or its number; if all names are whole numbers, an
-    integer is a name. Generators and Keras' `Sequence` yield batches (texts, labels) of these
+    integer is a name. With a categorical loss, for example one with label smoothing, a label may
+    also be a one-hot row. Generators and Keras' `Sequence` yield batches (texts, labels) of these
     forms. `tf.data` datasets hold strings, or dictionaries of strings.
 
     Args:
@@ -267,10 +268,8 @@ class TextClassifier(TextModel):
     def _read(self, x, y, is_sparse: bool = False) -> tuple:
         """Returns texts and labels as Keras reads them."""
         check_fork()
-        fields, sparse = self.sentence_model.fields, tf.keras.losses.SparseCategoricalCrossentropy
-        name = "sparse_categorical_crossentropy"
-        is_sparse = is_sparse or isinstance(self.loss, sparse) or self.loss == name
-        return read_examples(x, y, fields, self.classes, is_sparse)
+        kind = "numbers" if is_sparse else labels_of(self.loss)
+        return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
 
     def _read_tensors(self, x, y) -> tuple:
         """Returns one batch's texts, as tensors, and its labels."""

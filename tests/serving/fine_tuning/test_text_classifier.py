@@ -14,7 +14,7 @@ import tensorflow as tf
 import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.export import client
-from disan_tf.serving.fine_tuning.arguments import read_examples
+from disan_tf.serving.fine_tuning.arguments import labels_of, read_examples
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.inference.model import LoadedModel
 from tests.support.models.films import LABELS, TEXTS
@@ -85,7 +85,7 @@ def test_batches_may_have_every_form_that_evaluate_reads(classifier, make, label
 
 def test_numbers_in_batches_are_names_where_the_classes_are_numbers():
     def read(batches):
-        return read_examples(batches, None, ("sentence",), ["1", "2"], is_sparse=True)[0]
+        return read_examples(batches, None, ("sentence",), ["1", "2"], "numbers")[0]
 
     weights = np.array([0.5, 1.0])
     for make in (_sequence, iter):
@@ -116,6 +116,39 @@ def test_texts_and_labels_by_name_train(classifier):
     assert model.evaluate(by_name, verbose=0)[1] == 1.0
 
 
+CROSSENTROPY = tf.keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=0.1)
+
+
+@pytest.mark.parametrize(
+    "loss", ["categorical_crossentropy", CROSSENTROPY, tf.keras.losses.categorical_hinge]
+)
+def test_a_categorical_loss_reads_names_numbers_and_rows(classifier, loss):
+    model = copy.deepcopy(classifier)
+    model.compile(loss=loss)
+    expected = model.evaluate(TEXTS, np.eye(2)[LABELS], verbose=0)
+    assert expected[1] == 1.0
+    for labels in (NAMES, LABELS, NAMES[:, None]):
+        dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(9)
+        for given in ((TEXTS, labels), (dataset,), (_sequence([(TEXTS, labels)]),)):
+            assert model.evaluate(*given, verbose=0) == pytest.approx(expected)
+    model.fit(TEXTS, NAMES, class_weight={"bad": 2.0}, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "loss, kind",
+    [
+        (tf.keras.losses.SparseCategoricalCrossentropy(name="loss"), "numbers"),
+        ("sparse_categorical_crossentropy", "numbers"),
+        (tf.keras.losses.sparse_categorical_crossentropy, "numbers"),
+        (tf.keras.losses.CategoricalFocalCrossentropy(), "rows"),
+        (tf.keras.losses.KLDivergence(), ""),
+        (lambda labels, outputs: outputs, ""),
+    ],
+)
+def test_a_loss_tells_the_labels_that_it_reads(loss, kind):
+    assert labels_of(loss) == kind
+
+
 def test_single_batches_are_read_as_the_arguments_of_fit(classifier):
     model = copy.deepcopy(classifier)
     expected = model.predict(TEXTS, verbose=0)
@@ -127,28 +160,28 @@ def test_single_batches_are_read_as_the_arguments_of_fit(classifier):
 
 
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
-    def labels_of(classes, labels, is_sparse=True):
+    def numbers(classes, labels, kind="numbers"):
         dataset = tf.data.Dataset.from_tensor_slices((["a film"] * len(labels), labels)).batch(4)
-        ((_, read),) = read_examples(dataset, None, ("sentence",), classes, is_sparse)[0]
+        ((_, read),) = read_examples(dataset, None, ("sentence",), classes, kind)[0]
         return read.numpy().tolist()
 
     for labels in ([3, 1], [3.0, 1.0], [[3], [1]]):
-        assert labels_of(["1", "2", "3"], labels) == [2, 0]
-    assert labels_of(["bad", "good"], [1, 0]) == [1, 0]
-    assert labels_of(["True", "False"], [True, False]) == [0, 1]
+        assert numbers(["1", "2", "3"], labels) == [2, 0]
+    assert numbers(["bad", "good"], [1, 0]) == [1, 0]
+    assert numbers(["True", "False"], [True, False]) == [0, 1]
     for labels in ([[0, 0, 1], [1, 0, 0]], [0.5, 0.25]):  # one-hot rows, shares
-        assert labels_of(["1", "2", "3"], labels, is_sparse=False) == labels
+        assert numbers(["1", "2", "3"], labels, kind="") == labels
     for label in (0, 1.5, np.nan):
         with pytest.raises(tf.errors.InvalidArgumentError, match="label 0 is "):
-            labels_of(["1", "2", "3"], [label])
+            numbers(["1", "2", "3"], [label])
     with pytest.raises(ValueError, match=r"labels have the shape \(None, 2\); batch it"):
-        labels_of(["bad", "good"], [[0, 1], [1, 0]])
+        numbers(["bad", "good"], [[0, 1], [1, 0]])
     single = tf.data.Dataset.from_tensor_slices((["a film"], [1]))
     with pytest.raises(ValueError, match=r"labels have the shape \(\); batch it"):
-        read_examples(single, None, ("sentence",), ["bad", "good"], True)
+        read_examples(single, None, ("sentence",), ["bad", "good"], "numbers")
     for label in (2, -1, 0.5, np.nan):  # on a GPU, the loss of such a label would be NaN
         with pytest.raises(tf.errors.InvalidArgumentError, match="label 0 is "):
-            labels_of(["bad", "good"], [label])
+            numbers(["bad", "good"], [label])
 
 
 @pytest.mark.parametrize(

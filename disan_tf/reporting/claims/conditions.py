@@ -43,7 +43,9 @@ def _differences(first, second, free) -> Iterator[str]:
     if training_examples(first) != training_examples(second):
         yield f"{training_examples(first):,} and {training_examples(second):,} training examples"
     if not _steps(first) & _steps(second):
-        yield f"{max(_steps(first)):,} and {max(_steps(second)):,} steps"
+        most = [max(_steps(run)) for run in (first, second)]
+        ends = [f"for {steps:,} steps" if steps else "until patience ended" for steps in most]
+        yield f"trained {' and '.join(ends)}"
 
 
 def _steps(result) -> set[int]:

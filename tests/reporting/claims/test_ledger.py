@@ -90,7 +90,7 @@ def test_one_seed_on_either_side_is_undecided_and_the_cell_says_so(ours, others)
 @pytest.mark.parametrize(
     "part, option, value, words",
     [
-        ("train", "steps", 60, "30 and 60 steps"),
+        ("train", "steps", 60, "trained for 30 steps and for 60 steps"),
         ("train", "batch_size", 4, "train.batch_size 2 and 4"),
         ("task", "highway", True, "task.highway False and True"),
         ("task", "highway", False, ""),  # a layer that is switched off is no difference
@@ -116,7 +116,7 @@ def test_a_verdict_at_equal_steps_says_so_and_one_at_convergence_does_not(record
     entry = Entry(CLAIM, ROWS.find(records))
     assert (entry.verdict, entry.reason) == (SUPPORTED, "")
     records.results["others"]["members"][0]["steps"] = 31
-    assert ROWS.find(records).unequal == "0 and 31 steps"
+    assert ROWS.find(records).unequal == "trained until patience ended and for 31 steps"
 
 
 def test_other_trainings_of_the_same_model_have_their_scores_and_differences(records):

@@ -26,7 +26,6 @@ layer = disan_tf.layers.DirectionalSelfAttention(8, direction="forward")
 """
 WRONG = {
     "m.encode(3)": 'Argument 1 to "encode" of "LoadedModel" has incompatible type "int"',
-    "m.encode([3])": 'List item 0 has incompatible type "int"',
     "m.encode(['a'], normalise=True)": 'Unexpected keyword argument "normalise"',
     "m.attend('a').tables": '"Attention" has no attribute "tables"',
     "disan_tf.lod": 'Module has no attribute "lod"',

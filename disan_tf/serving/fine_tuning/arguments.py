@@ -90,10 +90,11 @@ class _ClassNumbers(np.ndarray):
 
 def labels_of(loss) -> str:
     """Returns what labels a loss of Keras reads: "numbers", one-hot "rows", or "" = unknown."""
-    names = [cls.__name__ for cls in type(loss).__mro__] + [str(getattr(loss, "__name__", loss))]
-    starts = {"sparse": "numbers", "categor": "rows"}  # Keras' own losses
-    found = (starts[start] for start in starts for name in names if name.lower().startswith(start))
-    return next(found, "")
+    names = [getattr(loss, "__name__", loss), *(base.__name__ for base in type(loss).__mro__)]
+    for name in map(str.lower, map(str, names)):
+        if name.startswith(("sparse", "categorical")):
+            return "numbers" if name.startswith("sparse") else "rows"
+    return ""
 
 
 def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], kind: str) -> tuple:

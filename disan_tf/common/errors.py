@@ -71,6 +71,7 @@ def _sentence(error: BaseException) -> Optional[str]:
         r"Exception encountered when calling layer .*?\)\. (.*) Call arguments", text
     )
     text = wrapped[1] if wrapped else text  # wrapped by Keras
+    text = re.sub(r"\{\{.*?\}\} | \[Op:\w+\].*", "", text)  # TensorFlow's names of an operation
     is_memory = isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
     if is_memory and not _number_of(text):
         reason = f" ({text[:200]})" if text else ""

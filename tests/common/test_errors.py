@@ -64,7 +64,9 @@ def test_a_library_may_hide_the_number_in_its_message():
 
 
 def test_tensorflow_tells_of_a_full_disk_in_words():
-    error = tf.errors.InternalError(None, None, "x.index; No space left on device")
+    node = "{{function_node __wrapped__SaveV2_dtypes_1_device_/job:localhost/device:CPU:0}}"
+    text = f"{node} x.index; No space left on device [Op:SaveV2]"
+    error = tf.errors.ResourceExhaustedError(None, None, text)
     assert explain(error) == (
         "x.index; No space left on device; free some space, or choose another folder."
     )

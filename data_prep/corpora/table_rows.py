@@ -105,7 +105,10 @@ class Table:
         return "", ""
 
     def warnings(self) -> list[str]:
-        """Describes labels that may mark missing labels, and labels in two spellings."""
+        """Describes labels that may mark missing labels, labels in two spellings, and equal texts.
+
+        Equal texts with one label, and scores, get no warning.
+        """
         if self._options.score:
             return []
         counts, lines = Counter(row.target for row in self.rows), {}
@@ -125,12 +128,24 @@ class Table:
         spellings = {}
         for name in labels:
             spellings.setdefault(_spelling(name), []).append(name)
-        return warnings + [
+        warnings += [
             f"{self._path} has the labels {' and '.join(map(place, names))}, which are one class "
             "in two spellings; write them alike."
             for names in spellings.values()
             if len(names) > 1
         ]
+        first, mixed = {}, {}
+        for row in self.rows:
+            earlier = first.setdefault(row.texts, row)
+            if earlier.target != row.target:
+                mixed.setdefault(row.texts, f"lines {earlier.line} and {row.line}")
+        if mixed:
+            texts = "text" if len(self._texts) == 1 else "pair"
+            warnings.append(
+                f"{self._path} has {count(len(mixed), texts)} with several labels, as in "
+                f"{next(iter(mixed.values()))}; give equal {texts}s one label."
+            )
+        return warnings
 
 
 def _is_blank(value) -> bool:

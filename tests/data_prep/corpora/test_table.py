@@ -174,6 +174,18 @@ def test_two_spellings_of_a_label_get_a_warning(tmp_path, pair):
     assert f" and {second!r} (2 rows, as in line " in warning and "in two spellings" in warning
 
 
+@pytest.mark.parametrize("second_text, texts", [("", "text"), ("other", "pair")])
+def test_equal_texts_with_several_labels_get_a_warning(tmp_path, second_text, texts):
+    rows = [("hot", "tea", "a"), ("hot", "soup", "a"), ("cold", "tea", "b"), ("hot", "tea", "b")]
+    columns = ("text", "other", "label")
+    (warning,) = read(tmp_path, *rows * 2, columns=columns, second_text=second_text).warnings
+    assert warning == (
+        f"{tmp_path / 't.csv'} has 1 {texts} with several labels, as in lines 2 and 5; give equal "
+        f"{texts}s one label."
+    )
+    assert not read(tmp_path, *rows[:3] * 2, columns=columns, second_text=second_text).warnings
+
+
 @pytest.mark.parametrize(
     "labels, drop, reasons",
     [

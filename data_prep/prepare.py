@@ -54,9 +54,13 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
             _write_corpus(options, data_dir, new)
         if is_current(target, data_dir, options):  # another process was faster
             return target
-        if target.exists():
+        with contextlib.suppress(FileNotFoundError):
             os.replace(target, outdated)
-        sync_and_rename(new, target)
+        try:
+            sync_and_rename(new, target)
+        except OSError:  # another process may have been faster while this one waited for the disk
+            if not is_current(target, data_dir, options):
+                raise
     return target
 
 

@@ -1,12 +1,15 @@
 """data_prep/prepare.py: failures leave nothing behind, or what was prepared before."""
 
+import contextlib
 import gc
+import shutil
 
 import pytest
 
 from data_prep import prepare as prepare_module
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
+from disan_tf.input_pipeline.format import MANIFEST, read_manifest
 from tests.support.corpora.tiny_trees import options
 
 
@@ -39,6 +42,21 @@ def test_a_failure_keeps_what_was_prepared_before(
     assert gc.isenabled()
     (data_dir / path).write_text(text)
     assert_fails_cleanly(data_dir, prepared_dir, message, **changed)
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_another_process_may_be_faster(data_dir, prepared_dir, is_same, monkeypatch):
+    def sync_and_rename(new, target):
+        shutil.copytree(new, target)
+        if not is_same:
+            (target / MANIFEST).write_text("{}")
+        original(new, target)
+
+    original = prepare_module.sync_and_rename
+    monkeypatch.setattr(prepare_module, "sync_and_rename", sync_and_rename)
+    with contextlib.nullcontext() if is_same else pytest.raises(OSError, match="not empty"):
+        read_manifest(prepare(options(), data_dir, prepared_dir))
+    assert len([*prepared_dir.iterdir()]) == 1
 
 
 @pytest.mark.parametrize("same_size", [False, True])

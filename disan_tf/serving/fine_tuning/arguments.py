@@ -89,25 +89,42 @@ class _ClassNumbers(np.ndarray):
 
 
 def labels_of(loss) -> str:
-    """Returns what labels a loss of Keras reads: "numbers", one-hot "rows", or "" = unknown."""
-    names = [getattr(loss, "__name__", loss), *(base.__name__ for base in type(loss).__mro__)]
-    for name in map(str.lower, map(str, names)):
-        if name.startswith(("sparse", "categorical")):
-            return "numbers" if name.startswith("sparse") else "rows"
+    """Returns what labels a loss reads: class "numbers", one-hot "rows", or "" = unknown.
+
+    Keras' losses read rows, except the sparse ones; others are known by the class that they extend.
+    """
+    for it in tf.nest.flatten(loss):
+        if isinstance(it, str):
+            names = [it]
+        else:
+            is_loss = isinstance(it, tf.keras.losses.Loss)
+            names = map(_name_in_keras, type(it).__mro__ if is_loss else [it])
+        for name in filter(None, names):
+            return "numbers" if name.lower().startswith("sparse") else "rows"
     return ""
 
 
-def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], kind: str) -> tuple:
+def _name_in_keras(loss) -> str:
+    """Returns the name of one of Keras' loss functions or classes, "" for all else."""
+    if getattr(loss, "__module__", "").split(".")[0] not in ("keras", "tf_keras"):
+        return ""
+    is_base = isinstance(loss, type) and not issubclass(loss, tf.keras.losses.Loss)
+    return "" if is_base or loss.__name__ in ("Loss", "LossFunctionWrapper") else loss.__name__
+
+
+def read_examples(
+    x, y, fields: Sequence[str], classes: Sequence[str], kind: Optional[str]
+) -> tuple:
     """Converts texts and labels to what Keras reads.
 
     Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch.
     Class numbers replace class names; if all names are whole numbers, integer labels are names.
     `kind` is that of `labels_of`: for "rows", one-hot rows replace both. Rows that are given stay
-    as they are, and so do all numeric labels of an unknown kind.
+    as they are, and so do all numeric labels of an unknown kind. None reads no labels.
 
     Raises:
-      ValueError: a text or label is wrong; the message has its position. For batches it is raised
-        when the batch is read.
+      ValueError: a text or label is wrong or missing; the message has its position. For batches it
+        is raised when the batch is read.
     """
     read = {"fields": fields, "classes": classes, "kind": kind}
     if isinstance(x, tf.data.Dataset):
@@ -117,7 +134,16 @@ def read_examples(x, y, fields: Sequence[str], classes: Sequence[str], kind: str
     if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
         return _Batches(x, partial(_read_batch, **read)), y
     texts = read_texts(x, fields)
+    _check_labels(y is not None, kind)
     return texts, _read_labels(y, texts, classes, kind)
+
+
+def _check_labels(are_given: bool, kind: Optional[str]) -> None:
+    if not are_given and kind is not None:
+        raise ValueError(
+            "the labels are missing; give the name or number of each text's class behind the "
+            "texts: (texts, labels)."
+        )
 
 
 def _read_labels(y, texts, classes, kind):
@@ -132,14 +158,19 @@ def _read_labels(y, texts, classes, kind):
     if labels.shape != (count,):
         raise ValueError(
             f"give one name or number of a class for each of the {count} texts; the labels have "
-            f"the shape {labels.shape} ({type(y).__name__})."
+            f"the shape {labels.shape} ({type(y).__name__}){_hint(labels.shape, classes)}."
         )
     return _encode(labels, classes, kind).view(_ClassNumbers)
 
 
-def _is_read(kind: str, axes: Optional[int], are_names: bool) -> bool:
+def _hint(shape, classes: Sequence[str]) -> str:
+    are_rows = len(shape) == 2 and shape[1] == len(classes)
+    return ", and one-hot rows need a loss such as CategoricalCrossentropy" * are_rows
+
+
+def _is_read(kind: Optional[str], axes: Optional[int], are_names: bool) -> bool:
     """Returns whether Keras reads labels as they are."""
-    return not are_names and (not kind or (kind == "rows" and axes != 1))
+    return kind is None or not are_names and (not kind or (kind == "rows" and axes != 1))
 
 
 def _encode(labels: np.ndarray, classes, kind: str) -> np.ndarray:
@@ -191,6 +222,7 @@ def _read_dataset(dataset, fields, classes, kind):
     def convert(*parts):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
+        _check_labels(bool(others), kind)
         if others and tf.is_tensor(others[0]):
             others[0] = _label_tensor(others[0], classes, kind)
         return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
@@ -247,7 +279,7 @@ def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: str) -> tf.Te
     if labels.shape.rank not in (1, None):
         raise ValueError(
             f"the dataset's labels have the shape {labels.shape}; batch it, and give one name or "
-            "number of a class for each text."
+            f"number of a class for each text{_hint(labels.shape, classes)}."
         )
     shape = labels.shape.concatenate([len(classes)] if kind == "rows" else [])
     dtype = tf.float32 if kind == "rows" else tf.int64

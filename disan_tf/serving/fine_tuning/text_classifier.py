@@ -44,9 +44,10 @@ class TextClassifier(TextModel):
     pairs are a tuple of two of them, or a list of tuples (first, second). They also read
     DataFrames, dictionaries of columns and lists of records with `text`, or `premise` and
     `hypothesis`. A label is the name of a class or its number; if all names are whole numbers, an
-    integer is a name. With a categorical loss, for example one with label smoothing, a label may
-    also be a one-hot row. Generators and Keras' `Sequence` yield batches (texts, labels) of these
-    forms. `tf.data` datasets hold strings, or dictionaries of strings.
+    integer is a name. With another loss of Keras than the sparse ones, a label may also be a
+    one-hot row, and names and numbers become such rows. Generators and Keras' `Sequence` yield
+    batches (texts, labels) of these forms. `tf.data` datasets hold strings, or dictionaries of
+    strings.
 
     Args:
       model: a `SentenceModel` that predicts classes and reads word ids alone.
@@ -157,15 +158,13 @@ class TextClassifier(TextModel):
             validation_data = (*self._read(*validation_data[:2]), *validation_data[2:])
         elif validation_data is not None:
             validation_data, _ = self._read(validation_data, None)
-            if isinstance(validation_data, (np.ndarray, tuple)):
-                raise ValueError("validation_data must be a tuple (texts, labels), or a dataset.")
         if class_weight is not None:
             if not isinstance(class_weight, Mapping):
                 raise ValueError(f"class_weight={class_weight!r} must map classes to weights.")
             numbers = class_numbers(class_weight, self.classes).tolist()
             others = dict.fromkeys(range(self.num_classes), 1.0)
             class_weight = {**others, **dict(zip(numbers, class_weight.values()))}
-        x, y = self._read_examples(x, y)
+        x, y = self._read(x, y)
         added = {"validation_data": validation_data, "class_weight": class_weight}
         return super().fit(x, y, *args, **added, **kwargs)
 
@@ -204,8 +203,8 @@ class TextClassifier(TextModel):
         """
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
-        x, y = self._read(x, y, is_sparse=True)
-        if y is None or not isinstance(x, (np.ndarray, tuple)):
+        x, y = self._read(x, y, "numbers")
+        if not isinstance(x, (np.ndarray, tuple)):
             raise ValueError("fine_tune needs texts and labels; use fit for datasets and batches.")
         if hasattr(validation_data, "__next__"):
             raise ValueError("validation_data is a generator, read once; give (texts, labels).")
@@ -220,11 +219,11 @@ class TextClassifier(TextModel):
 
     def evaluate(self, x=None, y=None, *args, **kwargs):
         """Evaluates as Keras does, on texts and labels as in `fit`."""
-        return super().evaluate(*self._read_examples(x, y), *args, **kwargs)
+        return super().evaluate(*self._read(x, y), *args, **kwargs)
 
     def predict(self, x, *args, **kwargs):
-        """Computes the call's outputs as Keras does, for texts as in `fit`."""
-        return super().predict(self._read(x, None)[0], *args, **kwargs)
+        """Computes the call's outputs as Keras does, for texts as in `fit`; labels are ignored."""
+        return super().predict(self._read(x, None, None)[0], *args, **kwargs)
 
     def train_on_batch(self, x, y=None, *args, **kwargs):
         """Trains on one batch as Keras does, on texts and labels as in `fit`."""
@@ -236,7 +235,7 @@ class TextClassifier(TextModel):
 
     def predict_on_batch(self, x):
         """Computes the call's outputs for one batch as Keras does, for texts as in `fit`."""
-        texts, _ = self._read(x, None)
+        texts, _ = self._read(x, None, None)
         return super().predict_on_batch(tf.nest.map_structure(tf.constant, texts))
 
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
@@ -257,23 +256,15 @@ class TextClassifier(TextModel):
         outputs = self.predict(texts, batch_size=batch_size, verbose=0)
         return [self.classes[number] for number in outputs.argmax(axis=-1)]
 
-    def _read_examples(self, x, y) -> tuple:
-        x, y = self._read(x, y)
-        if y is None and isinstance(x, (np.ndarray, tuple)):
-            raise ValueError(
-                "the labels y are missing; give the name or number of each text's class."
-            )
-        return x, y
-
-    def _read(self, x, y, is_sparse: bool = False) -> tuple:
-        """Returns texts and labels as Keras reads them."""
+    def _read(self, x, y, kind: Optional[str] = "loss") -> tuple:
+        """Returns texts and labels as Keras reads them; `kind` "loss" is that of the loss."""
         check_fork()
-        kind = "numbers" if is_sparse else labels_of(self.loss)
+        kind = labels_of(self.loss) if kind == "loss" else kind
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
 
     def _read_tensors(self, x, y) -> tuple:
         """Returns one batch's texts, as tensors, and its labels."""
-        texts, labels = self._read_examples(x, y)
+        texts, labels = self._read(x, y)
         return tf.nest.map_structure(tf.constant, texts), labels
 
     def call(self, texts, training=None):

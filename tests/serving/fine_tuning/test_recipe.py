@@ -104,13 +104,13 @@ TWO = ["a film", "a plot"]
         ({"x": TWO, "y": ["bad", "good"]}, "each class has only one text"),
         ({"x": TWO, "y": np.eye(2)}, r"each of the 2 texts; the labels have the shape \(2, 2\)"),
         ({"x": TWO, "y": ["bad"]}, r"the labels have the shape \(1,\)"),
-        ({"x": TWO}, "fine_tune needs texts and labels"),
+        ({"x": TWO}, "the labels are missing"),
         ({"x": DATASET, "y": [0]}, "texts and labels; use fit for datasets and batches"),
         ({"x": TWO, "y": [0, 1], "sample_weight": [1, 2]}, "no argument sample_weight; use fit"),
-        ({"x": TWO, "y": [0, 1], "validation_data": TWO[:1]}, r"a tuple \(texts, labels\)"),
+        ({"x": TWO, "y": [0, 1], "validation_data": TWO[:1]}, "the labels are missing"),
         ({"x": TWO, "y": [0, 1], "validation_data": iter([(TWO, [0, 1])])}, "is a generator"),
         ({"x": TWO * 2, "y": [0, 1] * 2, "batch_size": 0}, "batch_size=0 must be a whole number"),
-        ({"x": TWO, "y": [0, 1], "validation_data": {"text": TWO}}, r"a tuple \(texts, labels\)"),
+        ({"x": TWO, "y": [0, 1], "validation_data": {"text": TWO}}, "the labels are missing"),
     ],
 )
 def test_what_cannot_train_is_refused(classifier, arguments, message):

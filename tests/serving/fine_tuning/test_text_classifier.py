@@ -120,9 +120,9 @@ CROSSENTROPY = tf.keras.losses.CategoricalCrossentropy(from_logits=True, label_s
 
 
 @pytest.mark.parametrize(
-    "loss", ["categorical_crossentropy", CROSSENTROPY, tf.keras.losses.categorical_hinge]
+    "loss", ["categorical_crossentropy", CROSSENTROPY, tf.keras.losses.categorical_hinge, "mse"]
 )
-def test_a_categorical_loss_reads_names_numbers_and_rows(classifier, loss):
+def test_a_loss_of_rows_reads_names_numbers_and_rows(classifier, loss):
     model = copy.deepcopy(classifier)
     model.compile(loss=loss)
     expected = model.evaluate(TEXTS, np.eye(2)[LABELS], verbose=0)
@@ -134,6 +134,15 @@ def test_a_categorical_loss_reads_names_numbers_and_rows(classifier, loss):
     model.fit(TEXTS, NAMES, class_weight={"bad": 2.0}, verbose=0)
 
 
+class _Named(tf.keras.losses.CategoricalCrossentropy):
+    pass
+
+
+class _Own(tf.keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return y_pred
+
+
 @pytest.mark.parametrize(
     "loss, kind",
     [
@@ -141,12 +150,27 @@ def test_a_categorical_loss_reads_names_numbers_and_rows(classifier, loss):
         ("sparse_categorical_crossentropy", "numbers"),
         (tf.keras.losses.sparse_categorical_crossentropy, "numbers"),
         (tf.keras.losses.CategoricalFocalCrossentropy(), "rows"),
-        (tf.keras.losses.KLDivergence(), ""),
+        (["sparse_categorical_crossentropy"], "numbers"),
+        (tf.keras.losses.KLDivergence(), "rows"),
+        (_Named(), "rows"),
+        (_Own(), ""),
         (lambda labels, outputs: outputs, ""),
     ],
 )
 def test_a_loss_tells_the_labels_that_it_reads(loss, kind):
     assert labels_of(loss) == kind
+
+
+def test_a_prediction_ignores_labels_and_training_needs_them(classifier):
+    expected = classifier.predict(TEXTS, verbose=0)
+    for labels in (np.eye(2)[LABELS], ["unknown"] * len(TEXTS)):
+        batches = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(9)
+        for given in (batches, _sequence([(TEXTS, labels)])):
+            np.testing.assert_allclose(classifier.predict(given, verbose=0), expected, rtol=1e-5)
+    columns = tf.data.Dataset.from_tensor_slices({"text": TEXTS, "label": LABELS}).batch(9)
+    for given in (columns, _sequence([(TEXTS,)])):
+        with pytest.raises(ValueError, match=r"the labels are missing; .*: \(texts, labels\)\."):
+            classifier.evaluate(given, verbose=0)
 
 
 def test_single_batches_are_read_as_the_arguments_of_fit(classifier):
@@ -190,12 +214,13 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
         (["a film", None], ["bad", "good"], "item 1 is None"),
         (["a film", "a plot"], ["bad", "fine"], "label 1 is 'fine', which is not one of the 2"),
         (["a film", "a plot"], [0, 2], "label 1 is 2, and the 2 classes have the numbers 0 to 1"),
-        (["a film", "a plot"], None, "the labels y are missing"),
+        (["a film", "a plot"], None, "the labels are missing"),
         (
             ["a film", "a plot"],
             np.eye(2),
-            r"each of the 2 texts; the labels have the shape \(2, 2\)",
+            r"shape \(2, 2\) \(ndarray\), and one-hot rows need a loss such as Categorical",
         ),
+        (["a film", "a plot"], np.zeros([2, 3]), r"each of the 2 texts.* \(2, 3\) \(ndarray\)\."),
         (["a film", "a plot"], {"bad", "good"}, r"the labels have the shape \(\) \(set\)"),
         (iter(["a film", "a plot"]), None, "a batch is one text; give batches"),
         (iter([("a film", "bad")]), None, "a batch is one text; give batches"),

@@ -48,9 +48,9 @@ def ledger_sentence(path: Path) -> str:
         lines = [line for line in csv.DictReader(file) if line["made by"] == "the paper"]
     counts = Counter(line["verdict"] for line in lines)
     return (
-        f"Of {len(lines)} claims, {counts['supported']} are supported, {counts['not supported']} "
-        f"not supported, {counts['undecided']} undecided and {counts['not tested']} not tested: "
-        "see the [ledger](checkpoints/claims.md)."
+        f"The [ledger](checkpoints/claims.md) lists {len(lines)} claims: {counts['supported']} "
+        f"supported, {counts['not supported']} not supported, {counts['undecided']} undecided and "
+        f"{counts['not tested']} not tested."
     )
 
 

@@ -52,8 +52,8 @@ def test_the_sentence_on_the_ledger_counts_verdicts(tmp_path):
     lines = ["made by,verdict", *(f"the paper,{verdict}" for verdict in verdicts), "us,supported"]
     (tmp_path / "claims.csv").write_text("\n".join(lines))
     text = ledger_sentence(tmp_path / "claims.csv")
-    assert text.startswith(
-        "Of 6 claims, 1 are supported, 1 not supported, 3 undecided and 1 not tested:"
+    assert text.endswith(
+        "lists 6 claims: 1 supported, 1 not supported, 3 undecided and 1 not tested."
     )
 
 
@@ -102,7 +102,7 @@ def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
         assert texts[path].startswith(f"before\n{begin}")
         assert texts[path].endswith(f"{end}after\n") and "earlier" not in texts[path]
     assert "| [DiSAN](checkpoints/tables/" in texts["README.md"]
-    assert "Of 1 claims, 1 are supported" in texts["README.md"]
+    assert "lists 1 claims: 1 supported" in texts["README.md"]
     assert "disan/sick" in texts["docs/reproduce.md"]
 
 

@@ -105,9 +105,9 @@ class Table:
         return "", ""
 
     def warnings(self) -> list[str]:
-        """Describes labels that may mark missing labels, labels in two spellings, and equal texts.
+        """Describes labels that may be missing or have two spellings, and texts of several labels.
 
-        Equal texts with one label, and scores, get no warning.
+        A table of scores gets no warning.
         """
         if self._options.score:
             return []

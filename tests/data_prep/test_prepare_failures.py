@@ -45,7 +45,9 @@ def test_a_failure_keeps_what_was_prepared_before(
 
 
 @pytest.mark.parametrize("is_same", [True, False])
-def test_another_process_may_be_faster(data_dir, prepared_dir, is_same, monkeypatch):
+def test_a_corpus_prepared_meanwhile_is_used_and_another_folder_refused(
+    data_dir, prepared_dir, is_same, monkeypatch
+):
     def sync_and_rename(new, target):
         shutil.copytree(new, target)
         if not is_same:

@@ -89,9 +89,10 @@ class _ClassNumbers(np.ndarray):
 
 
 def labels_of(loss) -> str:
-    """Returns what labels a loss reads: class "numbers", one-hot "rows", or "" = unknown.
+    """Returns what labels a loss reads: class "numbers", one-hot "rows", or "" if unknown.
 
-    Keras' losses read rows, except the sparse ones; others are known by the class that they extend.
+    Keras' losses read rows, except the sparse ones. A loss of your own reads what the Keras loss
+    that it extends reads.
     """
     for it in tf.nest.flatten(loss):
         if isinstance(it, str):
@@ -119,12 +120,12 @@ def read_examples(
 
     Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch.
     Class numbers replace class names; if all names are whole numbers, integer labels are names.
-    `kind` is that of `labels_of`: for "rows", one-hot rows replace both. Rows that are given stay
-    as they are, and so do all numeric labels of an unknown kind. None reads no labels.
+    `kind` is a result of `labels_of`: for "rows", one-hot rows replace both, and given rows stay as
+    they are; for "", all numeric labels do. For None, labels may be missing and are not read.
 
     Raises:
-      ValueError: a text or label is wrong or missing; the message has its position. For batches it
-        is raised when the batch is read.
+      ValueError: the labels are missing, or a text or label is wrong; then the message has its
+        position. For batches it is raised when the batch is read.
     """
     read = {"fields": fields, "classes": classes, "kind": kind}
     if isinstance(x, tf.data.Dataset):
@@ -141,8 +142,8 @@ def read_examples(
 def _check_labels(are_given: bool, kind: Optional[str]) -> None:
     if not are_given and kind is not None:
         raise ValueError(
-            "the labels are missing; give the name or number of each text's class behind the "
-            "texts: (texts, labels)."
+            "the labels are missing; give the name or number of each text's class: as y, or as "
+            "(texts, labels) in datasets, batches and validation_data."
         )
 
 
@@ -165,12 +166,13 @@ def _read_labels(y, texts, classes, kind):
 
 def _hint(shape, classes: Sequence[str]) -> str:
     are_rows = len(shape) == 2 and shape[1] == len(classes)
-    return ", and one-hot rows need a loss such as CategoricalCrossentropy" * are_rows
+    hint = "; one-hot rows need a loss such as CategoricalCrossentropy, which fine_tune lacks"
+    return hint * are_rows
 
 
 def _is_read(kind: Optional[str], axes: Optional[int], are_names: bool) -> bool:
     """Returns whether Keras reads labels as they are."""
-    return kind is None or not are_names and (not kind or (kind == "rows" and axes != 1))
+    return kind is None or (not are_names and (not kind or (kind == "rows" and axes != 1)))
 
 
 def _encode(labels: np.ndarray, classes, kind: str) -> np.ndarray:
@@ -278,7 +280,7 @@ def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: str) -> tf.Te
         return labels
     if labels.shape.rank not in (1, None):
         raise ValueError(
-            f"the dataset's labels have the shape {labels.shape}; batch it, and give one name or "
+            f"the dataset's labels have the shape {labels.shape}; give batches with one name or "
             f"number of a class for each text{_hint(labels.shape, classes)}."
         )
     shape = labels.shape.concatenate([len(classes)] if kind == "rows" else [])

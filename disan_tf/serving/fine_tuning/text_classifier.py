@@ -44,7 +44,7 @@ class TextClassifier(TextModel):
     pairs are a tuple of two of them, or a list of tuples (first, second). They also read
     DataFrames, dictionaries of columns and lists of records with `text`, or `premise` and
     `hypothesis`. A label is the name of a class or its number; if all names are whole numbers, an
-    integer is a name. With another loss of Keras than the sparse ones, a label may also be a
+    integer is a name. With every loss of Keras except the sparse ones, a label may also be a
     one-hot row, and names and numbers become such rows. Generators and Keras' `Sequence` yield
     batches (texts, labels) of these forms. `tf.data` datasets hold strings, or dictionaries of
     strings.
@@ -257,7 +257,7 @@ class TextClassifier(TextModel):
         return [self.classes[number] for number in outputs.argmax(axis=-1)]
 
     def _read(self, x, y, kind: Optional[str] = "loss") -> tuple:
-        """Returns texts and labels as Keras reads them; `kind` "loss" is that of the loss."""
+        """Returns the result of `read_examples`; the kind "loss" is that of the compiled loss."""
         check_fork()
         kind = labels_of(self.loss) if kind == "loss" else kind
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)

@@ -161,15 +161,18 @@ def test_a_loss_tells_the_labels_that_it_reads(loss, kind):
     assert labels_of(loss) == kind
 
 
-def test_a_prediction_ignores_labels_and_training_needs_them(classifier):
+def test_predict_ignores_labels(classifier):
     expected = classifier.predict(TEXTS, verbose=0)
     for labels in (np.eye(2)[LABELS], ["unknown"] * len(TEXTS)):
         batches = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(9)
         for given in (batches, _sequence([(TEXTS, labels)])):
             np.testing.assert_allclose(classifier.predict(given, verbose=0), expected, rtol=1e-5)
+
+
+def test_evaluate_refuses_batches_without_labels(classifier):
     columns = tf.data.Dataset.from_tensor_slices({"text": TEXTS, "label": LABELS}).batch(9)
     for given in (columns, _sequence([(TEXTS,)])):
-        with pytest.raises(ValueError, match=r"the labels are missing; .*: \(texts, labels\)\."):
+        with pytest.raises(ValueError, match=r"the labels are missing; .* \(texts, labels\) in "):
             classifier.evaluate(given, verbose=0)
 
 
@@ -198,10 +201,10 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     for label in (0, 1.5, np.nan):
         with pytest.raises(tf.errors.InvalidArgumentError, match="label 0 is "):
             numbers(["1", "2", "3"], [label])
-    with pytest.raises(ValueError, match=r"labels have the shape \(None, 2\); batch it"):
+    with pytest.raises(ValueError, match=r"shape \(None, 2\); give batches .* text; one-hot rows"):
         numbers(["bad", "good"], [[0, 1], [1, 0]])
     single = tf.data.Dataset.from_tensor_slices((["a film"], [1]))
-    with pytest.raises(ValueError, match=r"labels have the shape \(\); batch it"):
+    with pytest.raises(ValueError, match=r"labels have the shape \(\); give .* for each text\.$"):
         read_examples(single, None, ("sentence",), ["bad", "good"], "numbers")
     for label in (2, -1, 0.5, np.nan):  # on a GPU, the loss of such a label would be NaN
         with pytest.raises(tf.errors.InvalidArgumentError, match="label 0 is "):
@@ -218,7 +221,7 @@ def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
         (
             ["a film", "a plot"],
             np.eye(2),
-            r"shape \(2, 2\) \(ndarray\), and one-hot rows need a loss such as Categorical",
+            r"shape \(2, 2\) \(ndarray\); one-hot rows need a loss such as Categorical",
         ),
         (["a film", "a plot"], np.zeros([2, 3]), r"each of the 2 texts.* \(2, 3\) \(ndarray\)\."),
         (["a film", "a plot"], {"bad", "good"}, r"the labels have the shape \(\) \(set\)"),

@@ -21,7 +21,7 @@ from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs import work_directory
 from disan_tf.runs.bundle import save_bundle
-from disan_tf.runs.machine import describe_machine, load
+from disan_tf.runs.machine import describe_machine, emulates_bfloat16, load
 from disan_tf.runs.run_summary import in_steps
 from disan_tf.runs.work_directory import command_line, data_summary
 from disan_tf.training.calibration import calibrate
@@ -37,6 +37,10 @@ from disan_tf.training.options import selecting_score, weights_of_classes
 from disan_tf.training.resources import check_prepared, gather_resources
 
 _PROBE_EXAMPLES = 32
+_SLOW = (
+    "\nwarning: this processor has no instructions for bfloat16; "
+    "--config.dtype=float32 trains faster."
+)
 Prepare = Callable[[], PreparedCorpus]
 
 
@@ -229,6 +233,7 @@ def introduce(trainer: Trainer) -> str:
         f"{lengths[rows].sum() / trainer.epoch_steps:,.0f} tokens per step, "
         f"{padding:.1%} of the positions are padding"
         + (f"\n{describe_start(trainer.started)}" if trainer.started else "")
+        + (_SLOW if trainer.config.dtype == "mixed_bfloat16" and emulates_bfloat16() else "")
     )
 
 

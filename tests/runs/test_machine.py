@@ -49,3 +49,31 @@ def test_the_threads_are_those_that_tensorflow_takes(
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(usable)), raising=False)
     monkeypatch.setattr(machine, "_HAS_AFFINITY", True)
     assert machine.describe_machine()["threads"] == threads
+
+
+@pytest.mark.parametrize(
+    "sets, switch, gpus, is_slow",
+    [
+        ("fma avx512f avx512_vnni", None, [], True),
+        ("fma avx512f avx512_vnni", "1", [], True),
+        ("fma avx512f avx512_bf16", None, [], False),
+        ("fma avx512f amx_bf16 amx_tile", None, [], False),
+        ("fma avx2", None, [], False),  # TensorFlow's own kernels
+        ("fma avx512f", "0", [], False),
+        ("fma avx512f", "FALSE", [], False),
+        ("fma avx512f", None, ["NVIDIA L4"], False),
+    ],
+)
+def test_bfloat16_is_emulated_by_processors_with_avx512_alone(
+    sets, switch, gpus, is_slow, tmp_path, monkeypatch
+):
+    (tmp_path / "cpuinfo").write_text(
+        f"model name\t: A CPU\nflags\t\t: {sets}\n\nmodel name\t: B\n"
+    )
+    monkeypatch.setattr(machine, "_PROCESSORS", tmp_path / "cpuinfo")
+    monkeypatch.setattr(machine, "_gpus", lambda: gpus)
+    monkeypatch.delenv("TF_ENABLE_ONEDNN_OPTS", raising=False)
+    if switch:
+        monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", switch)
+    assert machine.emulates_bfloat16() == is_slow
+    assert machine.describe_machine()["processor"] == "A CPU"

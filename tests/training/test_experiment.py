@@ -99,6 +99,15 @@ def test_a_training_does_not_go_on_with_other_data(tmp_path):
     assert experiment.train(config, lambda: moved, tmp_path / "run", False)["step"] == 2
 
 
+@pytest.mark.parametrize("dtype, is_slow", [("mixed_bfloat16", True), ("float32", False)])
+def test_a_training_in_emulated_bfloat16_warns(dtype, is_slow, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment, "emulates_bfloat16", lambda: True)
+    config = with_few_operations(tiny_config(name="disan_snli", steps=2))
+    config.dtype = dtype
+    trainer = experiment.Trainer(config, make_pair_corpus(tmp_path / "corpus"), tmp_path / "run")
+    assert ("--config.dtype=float32 trains faster" in experiment.introduce(trainer)) == is_slow
+
+
 def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = with_few_operations(tiny_config(name="disan_snli", steps=2, examples=20))

@@ -22,7 +22,8 @@ def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
     items are texts, for two fields pairs (or an array [items, 2]), or records: dictionaries, named
     tuples or pandas Series with the names in `columns`. Or they are a table: a DataFrame, a
     `datasets.Dataset`, a structured array, or a dictionary of columns. A text is a string, bytes in
-    UTF-8 or a scalar string tensor.
+    UTF-8 or a scalar string tensor. A `tf.data` dataset may have batches, and labels, which are
+    ignored.
 
     Raises:
       ValueError: an item is no text; the message has its position and its type.
@@ -36,6 +37,8 @@ def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
         raise ValueError("a set has no order; give a list of texts.")
     if not isinstance(inputs, Iterable):
         raise ValueError(f"a list of texts is expected, not {_show(inputs)}.")
+    if isinstance(inputs, tf.data.Dataset):
+        inputs = _without_batches(inputs, columns)
     items = list(inputs.numpy() if _is_tensor(inputs) else inputs)
     is_pair = isinstance(inputs, (list, tuple)) and len(columns.fields) == len(items) == 2
     if is_pair and all(_is_column(item) and len(item) == 2 for item in items):
@@ -83,6 +86,22 @@ def _column_names(inputs) -> Optional[list]:
         if names is not None and not callable(names):
             return list(names)
     return None
+
+
+def _without_batches(dataset: tf.data.Dataset, columns: Columns) -> tf.data.Dataset:
+    """Returns a dataset of single texts, pairs or records, without labels."""
+    spec = dataset.element_spec
+    if isinstance(spec, tuple) and not hasattr(spec, "_fields"):
+        kinds = [(getattr(part, "dtype", None), getattr(part, "shape", None)) for part in spec]
+        is_pair = len(columns.fields) == len(kinds) == 2 and kinds[0] == kinds[1]
+        if not is_pair or kinds[0][0] != tf.string:
+            dataset = dataset.map(lambda texts, *_: texts)
+            spec = dataset.element_spec
+    if isinstance(spec, Mapping):
+        spec = [spec[name] for names in columns.texts.values() for name in names if name in spec]
+    axes = [part.shape.rank for part in tf.nest.flatten(spec)]
+    is_batch = axes and None not in axes and min(axes) > (len(axes) < len(columns.fields))
+    return dataset.unbatch() if is_batch else dataset
 
 
 def _read_table(table, names: list, columns: Columns) -> list[dict]:
@@ -157,7 +176,9 @@ def _read_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns a record whose texts are strings."""
     for field, names in columns.texts.items():
         tokens = columns.find_tokens(record, field)
-        if isinstance(tokens, (tuple, np.ndarray)):
+        if _is_tensor(tokens):
+            tokens = [as_text(token, f"{where}, {tokens_name(field)!r},") for token in tokens]
+        if isinstance(tokens, (tuple, list, np.ndarray)):
             record[tokens_name(field)] = list(tokens)
         for name in names:
             if tokens is not None and record.get(name, "") is None:

@@ -18,6 +18,7 @@ from disan_tf.serving.inference.records import usual_columns
 
 PAIR = usual_columns(("premise", "hypothesis"))
 TEXTS = ["a film", "a plot"]
+PAIR_NAMES = ("sentence1", "premise", "sentence2", "hypothesis")
 FRAME = pd.DataFrame({"id": [7, 8], "hypothesis": ["one", "two"], "premise": TEXTS})
 Named = namedtuple("Named", ["hypothesis", "premise"])
 
@@ -59,6 +60,50 @@ class Dataset:
 )
 def test_texts_are_read_from_what_people_hold(inputs):
     assert [record["text"] for record in read_inputs(inputs)] == TEXTS
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [
+        TEXTS,
+        np.array(TEXTS)[:, None],
+        (TEXTS, [0, 1]),
+        (TEXTS, ["bad", "good"], [0.5, 1.0]),
+        {"text": TEXTS, "label": [[1, 0], [0, 1]]},
+        ({"text": TEXTS}, [0, 1]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_texts_are_read_from_tensorflow_datasets_with_and_without_batches_and_labels(tensors, size):
+    dataset = tf.data.Dataset.from_tensor_slices(tensors)
+    dataset = dataset.batch(size) if size else dataset
+    assert [record["text"] for record in read_inputs(dataset)] == TEXTS
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [
+        (TEXTS, ["one", "two"]),
+        ((TEXTS, ["one", "two"]), [0, 1]),
+        list(zip(TEXTS, ["one", "two"])),
+        (list(zip(TEXTS, ["one", "two"])), ["no", "yes"]),
+        {"hypothesis": ["one", "two"], "premise": TEXTS},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_pairs_are_read_from_tensorflow_datasets(tensors, size):
+    dataset = tf.data.Dataset.from_tensor_slices(tensors)
+    dataset = dataset.batch(size) if size else dataset
+    records = read_inputs(dataset, PAIR)
+    values = [tuple(record[name] for name in PAIR_NAMES if name in record) for record in records]
+    assert values == [("a film", "one"), ("a plot", "two")]
+
+
+def test_lists_of_tokens_in_a_dataset_are_no_batches():
+    dataset = tf.data.Dataset.from_tensors({"tokens": TEXTS})
+    assert read_inputs(dataset) == [{"tokens": TEXTS}]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@
 
 The paper: 85.62 % test accuracy, 91.08 % on the training data, 2.35 million parameters (GloVe 6B,
 300 dimensions).
-Ours: 76.39 (0.15) % on 16 % of the training pairs, with 100-dimensional GloVe vectors.
+Ours, with 100-dimensional GloVe vectors: 76.39 (0.15) % on 16 % of the training pairs, and 79.15 %
+(one seed) on 28 %.
 
 Variants (`--config=configs/disan_snli.py:official`), with the paper's test accuracy:
   additive            word embeddings with additive attention, 79.81 %
@@ -18,7 +19,8 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
   glove_100d          GloVe 6B with 100 dimensions; the paper uses 300
   glove_100d_padded   glove_100d concatenated with 200 trainable dimensions from U(-.05, .05);
                       for additive and source2token, which are only as wide as the vectors
-  recorded            the settings of our recorded result
+  recorded            the settings of our recorded results on 94,108 pairs
+  recorded_159k       the settings of our recorded result on 159,549 pairs
   tiny                for tests: trains in seconds on a CPU
 """
 
@@ -43,17 +45,22 @@ def get_config(variant: str = "") -> ConfigDict:
     return apply_variant(config, variant, VARIANTS)
 
 
-_recorded = recorded(
-    {
-        "data.tokens": "text",
-        "data.tokenizer": "treebank",
-        "data.subset": "snli_94108",
-        "train.moving_average": 0.999,
-        "train.steps": 30_000,
-        "train.evaluate_every": 1000,
-        "evaluate.splits": ("test",),
-    }
-)
+_settings = {
+    "data.tokens": "text",
+    "data.tokenizer": "treebank",
+    "data.subset": "snli_94108",
+    "train.moving_average": 0.999,
+    "train.steps": 30_000,
+    "train.evaluate_every": 1000,
+    "evaluate.splits": ("test",),
+}
+_larger = {
+    "data.subset": "snli_159549",
+    "train.steps": 90_000,
+    "train.evaluate_every": 2000,
+    "train.checkpoint_every": 2000,
+    "evaluate.splits": (),
+}
 
 
 VARIANTS = {
@@ -61,5 +68,6 @@ VARIANTS = {
     "glove_100d_padded": glove_100d_padded,
     "official": settings({"data.empty_tokens": True, "data.fixed_words": "all"}),
     "elmo": feed_with_elmo,
-    "recorded": _recorded,
+    "recorded": recorded(_settings),
+    "recorded_159k": recorded({**_settings, **_larger}),
 }

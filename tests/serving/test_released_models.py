@@ -108,8 +108,8 @@ def test_the_card_of_a_released_model_names_the_licence_of_its_corpus(name):
 
 
 def test_records_are_read_by_the_names_of_their_texts(loaded):
-    """A model that reads a record as its keys says entailment, .803."""
+    """A model that reads a record as its keys says neutral, .470."""
     pair = {"hypothesis": "A man is sleeping .", "premise": "A man is eating food ."}
     (answer,) = loaded("disan_snli").predict([pair])
     assert answer["label"] == "contradiction"
-    assert answer["probabilities"]["contradiction"] == pytest.approx(0.935, abs=0.02)
+    assert answer["probabilities"]["contradiction"] == pytest.approx(0.997, abs=0.02)

@@ -17,8 +17,8 @@ MACHINE = {
     "load_after?": (float, type(None)),
 }
 
-# TensorFlow gives bfloat16 products to oneDNN on every processor with AVX-512. Without one of these
-# instruction sets oneDNN emulates them.
+# TensorFlow passes bfloat16 products to oneDNN on processors with AVX-512. oneDNN emulates
+# them unless the processor has one of these instruction sets.
 _BFLOAT16 = {"avx512_bf16", "amx_bf16"}
 _PROCESSORS = Path("/proc/cpuinfo")
 _HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # Linux
@@ -56,7 +56,7 @@ def load() -> Optional[float]:
 
 
 def emulates_bfloat16() -> bool:
-    """Returns whether oneDNN multiplies bfloat16 matrices without instructions for them.
+    """Returns whether oneDNN emulates bfloat16 products on this machine.
 
     Steps then take 2.3 (DRCN), 3.7 (DiSAN) or 4.1 (DSA) times as long as in float32, on one thread.
     """
@@ -70,7 +70,7 @@ def _processor():
 
 
 def _information(name: str) -> str:
-    """Returns a line of Linux about the first processor; "" where there is none."""
+    """Returns a field of the first processor in /proc/cpuinfo; "" if it is missing."""
     lines = _PROCESSORS.read_text().splitlines() if _PROCESSORS.exists() else []
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(name)), "")
 

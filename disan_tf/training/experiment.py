@@ -38,8 +38,8 @@ from disan_tf.training.resources import check_prepared, gather_resources
 
 _PROBE_EXAMPLES = 32
 _SLOW = (
-    "\nwarning: this processor has no instructions for bfloat16; float32 "
-    "(--config.dtype=float32) trains two to four times as fast."
+    "\nwarning: oneDNN emulates bfloat16 on this processor; float32 (--config.dtype=float32) "
+    "trains two to four times as fast."
 )
 Prepare = Callable[[], PreparedCorpus]
 

@@ -108,7 +108,7 @@ def test_the_card_of_a_released_model_names_the_licence_of_its_corpus(name):
 
 
 def test_records_are_read_by_the_names_of_their_texts(loaded):
-    """A model that reads a record as its keys says neutral, .470."""
+    """If the keys were read as the texts, the model would say neutral, .470."""
     pair = {"hypothesis": "A man is sleeping .", "premise": "A man is eating food ."}
     (answer,) = loaded("disan_snli").predict([pair])
     assert answer["label"] == "contradiction"

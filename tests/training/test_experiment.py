@@ -105,7 +105,7 @@ def test_a_training_in_emulated_bfloat16_warns(dtype, is_slow, tmp_path, monkeyp
     config = with_few_operations(tiny_config(name="disan_snli", steps=2))
     config.dtype = dtype
     trainer = experiment.Trainer(config, make_pair_corpus(tmp_path / "corpus"), tmp_path / "run")
-    assert ("no instructions for bfloat16" in experiment.introduce(trainer)) == is_slow
+    assert ("oneDNN emulates bfloat16" in experiment.introduce(trainer)) == is_slow
 
 
 def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path):

@@ -22,8 +22,8 @@ def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
     items are texts, for two fields pairs (or an array [items, 2]), or records: dictionaries, named
     tuples or pandas Series with the names in `columns`. Or they are a table: a DataFrame, a
     `datasets.Dataset`, a structured array, or a dictionary of columns. A text is a string, bytes in
-    UTF-8 or a scalar string tensor. A `tf.data` dataset may have batches, and labels, which are
-    ignored.
+    UTF-8 or a scalar string tensor. A `tf.data` dataset may be batched or not; its
+    labels are ignored.
 
     Raises:
       ValueError: an item is no text; the message has its position and its type.

@@ -71,8 +71,8 @@ class LoadedModel:
     Results come in the order of the input, whatever the batches. A list of sentences may be any
     iterable of texts, a pandas Series, a string tensor, a DataFrame or another table with a column
     for each of `fields`, or a list of records {field: text}; for models of two sentences it holds
-    pairs (first, second) or records. The batches of a `tf.data` dataset are taken apart, and its
-    labels are ignored. A blank text, which has no word, gets no label; its vector is zero.
+    pairs (first, second) or records. A `tf.data` dataset may be batched or not; its labels are
+    ignored. A blank text, which has no word, gets no label; its vector is zero.
     ValueError names the position and type of an item that is no text, or no pair.
 
     Threads may share a model, and pickle copies it. All functions raise UserError in a fork of the

@@ -56,12 +56,13 @@ def difference(
     draws = _draw_examples(len(labels))
     parts = np.split(draws, range(_BATCH, _RESAMPLES, _BATCH))
     scores = [scores_of(part.astype(np.float64) @ columns / len(labels)) for part in parts]
-    generator = np.random.default_rng(2) if over_seeds else None
-    sides = np.split(np.concatenate(scores), [len(ours)], axis=1)
-    first, second = (_average(side, generator) for side in sides)
-    low, high = np.quantile(first - second, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     value = scores_of(columns.mean(axis=0, keepdims=True))[0]
     mean = value[: len(ours)].mean() - value[len(ours) :].mean()
+    sides = np.split(np.concatenate(scores), [len(ours)], axis=1)
+    sign = -1 if mean < 0 else 1  # the better side draws first, whichever is `ours`
+    generator = np.random.default_rng(2) if over_seeds else None
+    first, second = (_average(side, generator) for side in sides[::sign])
+    low, high = np.quantile(sign * (first - second), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return Interval(float(mean), float(low), float(high))
 
 

@@ -88,10 +88,11 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     from disan_tf.serving.attention_page.attended import read_lines
     from disan_tf.serving.attention_page.figures import DRAWINGS
     from disan_tf.serving.inference.attend import attend as attend_lines
+    from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.inference.records import text_name
     from disan_tf.serving.release.released import model_name
 
-    bundle = load_serving(checkpoint)
+    bundle = load_reader(checkpoint)
     encoder, name = bundle.config.encoder.name, model_name(bundle)
     check_encoder(encoder, names)
     drawn_by = f"python run.py --mode=figures --checkpoint={checkpoint}"
@@ -112,20 +113,6 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
             "vectors": read_json(vectors, "attend again") if vectors.exists() else {},
         }
         draw_model(DRAWINGS, sources, model, output, names)
-
-
-def load_serving(checkpoint):
-    """Loads the bundle of a checkpoint; raises UserError for a language model."""
-    from disan_tf.runs.bundle import load_bundle
-    from disan_tf.serving.release.released import find_bundle
-
-    bundle = load_bundle(find_bundle(checkpoint))
-    if not bundle.model.signatures():
-        raise UserError(
-            f"{bundle.directory} holds a language model, which makes no predictions; --mode=export "
-            "writes its official files, which feed other models."
-        )
-    return bundle
 
 
 def report_lines(lines: int, blank: int, input, treatment: str) -> None:

@@ -14,7 +14,6 @@ from disan_tf.cli.loading import (
     compare_with_baseline,
     draw_model_figures,
     initial_model,
-    load_serving,
     prepare_corpus,
     report_lines,
 )
@@ -126,10 +125,11 @@ def predict(
     top_k=None,
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
+    from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.inference.predict import predict as predict_lines
 
     counts = predict_lines(
-        load_serving(checkpoint),
+        load_reader(checkpoint),
         input,
         output,
         input_format,
@@ -164,9 +164,10 @@ def encode(
 ) -> None:
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
+    from disan_tf.serving.inference.model import load_reader
 
     vectors, seconds, blank = encode_lines(
-        load_serving(checkpoint),
+        load_reader(checkpoint),
         input,
         output,
         input_format,
@@ -184,9 +185,10 @@ def attend(
     """Writes the attention in lines of text or sentence pairs, and a page that displays it."""
     from disan_tf.serving.attention_page.page import NAME, write_page
     from disan_tf.serving.inference.attend import attend as attend_lines
+    from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.release.released import model_name
 
-    bundle = load_serving(checkpoint)
+    bundle = load_reader(checkpoint)
 
     def add_page(folder):
         write_page(folder, model_name(bundle))
@@ -210,7 +212,7 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
 
 def serve(checkpoint, host="127.0.0.1", port=8000) -> None:
     """Serves predictions and vectors over HTTP, until SIGTERM or Control-C."""
-    from disan_tf.serving.inference.model import LoadedModel
+    from disan_tf.serving.inference.model import LoadedModel, load_reader
     from disan_tf.serving.release.released import model_name
 
     try:
@@ -220,7 +222,7 @@ def serve(checkpoint, host="127.0.0.1", port=8000) -> None:
             f"--mode=serve needs FastAPI and uvicorn ({error}); install them with pip install "
             "'.[serve]'."
         ) from None
-    bundle = load_serving(checkpoint)
+    bundle = load_reader(checkpoint)
     server.serve(LoadedModel(bundle), model_name(bundle), host, port)
 
 

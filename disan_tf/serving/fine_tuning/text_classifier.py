@@ -108,7 +108,8 @@ class TextClassifier(TextModel):
           embedding_trainable: whether `fit` changes the vectors of the preset's training words;
             `fine_tune` never does.
           activation: see the class.
-          dtype: the name of a Keras dtype policy; None = the preset's.
+          dtype: the name of a Keras dtype policy; None = the preset's, or float32 where oneDNN
+            would emulate bfloat16.
           load_weights: whether the preset's weights are loaded; else all weights are random.
 
         Raises:

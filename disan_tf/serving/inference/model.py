@@ -16,6 +16,7 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.custom import register_encoder
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_files, read_info
+from disan_tf.runs.machine import emulates_bfloat16
 from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.attention import Attention
 from disan_tf.serving.inference.batches import BATCH_SIZE, compute, look_up, tokenise
@@ -57,11 +58,21 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
 def load_reader(
     checkpoint: Union[str, Path], dtype: Optional[str] = None, has_weights: bool = True
 ) -> Bundle:
-    """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`."""
+    """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`.
+
+    Without a dtype, a model in bfloat16 computes in float32 where oneDNN would emulate bfloat16.
+    """
     check_fork()
-    bundle = load_bundle(find_bundle(checkpoint), dtype=dtype, has_weights=has_weights)
+    folder = find_bundle(checkpoint)
+    is_bfloat16 = read_info(folder)["config"]["dtype"] == "mixed_bfloat16"
+    if dtype is None and is_bfloat16 and emulates_bfloat16():
+        dtype = "float32"
+    bundle = load_bundle(folder, dtype=dtype, has_weights=has_weights)
     if not bundle.model.signatures():
-        raise UserError(f"{bundle.directory} holds a language model, which reads no sentences.")
+        raise UserError(
+            f"{folder} holds a language model, which makes no predictions; --mode=export writes "
+            "its official files, which feed other models."
+        )
     return bundle
 
 

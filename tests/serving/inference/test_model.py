@@ -9,7 +9,8 @@ import pytest
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.serving.inference.model import LoadedModel
+from disan_tf.serving.inference import model as inference
+from disan_tf.serving.inference.model import LoadedModel, load_reader
 
 TEXTS = ["a good film .", "boring"]
 
@@ -30,6 +31,26 @@ def test_the_parts_are_those_of_the_keras_model(quick_bundle):
     vectors = model.encoder(model.embedding(ids), mask=ids != 0)
     np.testing.assert_allclose(vectors, model.encode(TEXTS), atol=1e-5)
     assert model.head(vectors).shape == (2, len(model.classes))
+
+
+@pytest.mark.parametrize(
+    "is_emulated, dtype, expected",
+    [
+        (True, None, "float32"),
+        (True, "mixed_bfloat16", "bfloat16"),
+        (False, None, "bfloat16"),
+    ],
+)
+def test_a_model_in_bfloat16_computes_in_float32_where_bfloat16_is_emulated(
+    is_emulated, dtype, expected, mixed_bundle, monkeypatch
+):
+    monkeypatch.setattr(inference, "emulates_bfloat16", lambda: is_emulated)
+    found = load_reader(mixed_bundle.directory, dtype)
+    assert found.model.encoder.compute_dtype == expected
+    model = LoadedModel(found)
+    np.testing.assert_allclose(
+        model.encode(TEXTS), LoadedModel(mixed_bundle).encode(TEXTS), atol=0.03
+    )
 
 
 def test_a_model_says_what_it_is(loaded):

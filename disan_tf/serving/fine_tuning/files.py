@@ -7,6 +7,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
+from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, sync_and_rename, write_atomically, write_json
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.input_pipeline.format import VOCABULARY
@@ -14,10 +15,13 @@ from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, count_parameters
 from disan_tf.models.pairs import SentencePairClassifier
 from disan_tf.ops import portable
-from disan_tf.runs.bundle import Bundle, write_bundle
+from disan_tf.runs.bundle import Bundle, read_info, write_bundle
 from disan_tf.serving.export.saved_model import METADATA
 from disan_tf.serving.inference.model import load_reader
 from disan_tf.serving.release.model_card import classifier_card
+
+_CARD = "README.md"
+_SAVED_MODEL = {"assets", "assets.extra", "fingerprint.pb", "saved_model.pb", "variables"}
 
 
 def read_preset(
@@ -54,7 +58,11 @@ def write_preset(
     """Writes a classifier as a folder that `disan_tf.load` and `from_preset` read, with its card.
 
     An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores".
+    ValueError: the folder has a file of something else that would be overwritten.
     """
+    for name in ("model.json", VOCABULARY, _CARD):
+        if (folder / name).exists():
+            _check_preset(folder, name)
     table = model.embedding
     info = {
         "config": config,
@@ -66,7 +74,16 @@ def write_preset(
     }
     content = "".join(f"{word}\n" for word in words).encode()
     write_bundle(folder, model, info, {VOCABULARY: content})
-    write_atomically(folder / "README.md", classifier_card(folder.resolve().name, model, info))
+    write_atomically(folder / _CARD, classifier_card(folder.resolve().name, model, info))
+
+
+def _check_preset(folder: Path, name: str) -> None:
+    try:
+        read_info(folder)
+    except UserError:
+        raise ValueError(
+            f"{folder / name} is no preset's, and would be overwritten; name another folder."
+        ) from None
 
 
 def write_saved_model(
@@ -75,16 +92,25 @@ def write_saved_model(
     """Writes a SavedModel that serves strings, see `TextClassifier.export`.
 
     Args:
-      path, format: the folder, and "tf_saved_model".
+      path, format: the folder, and "tf_saved_model". An older SavedModel in the folder is replaced.
       serve: a function from a string tensor for each field to tensors by name.
       fields, classes: names of the texts and of the classes, written to the metadata.
       parts: what the SavedModel holds, by name.
+
+    Raises:
+      ValueError: the format is another one, or the folder has files of something else.
     """
+    path = Path(path).resolve()
     if format != "tf_saved_model":
         raise ValueError(
             f"format={format!r} cannot hold the look-up of words; save_to_preset(folder) and "
             "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write models "
             "of word ids."
+        )
+    if path.exists() and not (path.is_dir() and {*os.listdir(path)} <= _SAVED_MODEL):
+        raise ValueError(
+            f"{path} holds something else than a SavedModel, and would be replaced; name another "
+            "folder."
         )
 
     def serve_portably(*texts):
@@ -97,7 +123,6 @@ def write_saved_model(
     for name, part in parts.items():
         setattr(served, name, part)
     served.serve = tf.function(serve_portably, input_signature=specs, autograph=False)
-    path = Path(path)
     with scratch_folder(path) as scratch:
         tf.saved_model.save(served, str(scratch / "new"), {"serving_default": served.serve})
         write_json(scratch / "new" / METADATA, {"inputs": names, "classes": classes})

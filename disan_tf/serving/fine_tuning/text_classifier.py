@@ -279,10 +279,12 @@ class TextClassifier(TextModel):
     def save_to_preset(self, folder: Union[str, Path]) -> None:
         """Writes a folder, without code, that `from_preset` and `disan_tf.load` read.
 
-        `fit` on the loaded classifier starts with a new optimizer; a `.keras` file keeps it.
+        An older preset in the folder is replaced. `fit` on the loaded classifier starts with a new
+        optimizer; a `.keras` file keeps it.
 
         Raises:
-          ValueError: the classifier was not made by `from_preset`.
+          ValueError: the classifier was not made by `from_preset`, or the folder has a file of
+            something else that would be overwritten, such as a README.md.
         """
         config = json.loads(self._config)
         if config is None:
@@ -298,11 +300,12 @@ class TextClassifier(TextModel):
         """Writes a SavedModel from raw text to predictions, for other processes.
 
         Its inputs and outputs are those of `--mode=export`'s signature `serving_default`. A process
-        that loads it needs `import tensorflow_text`, and not this package. Further arguments of
-        Keras' `export` have no effect.
+        that loads it needs `import tensorflow_text`, and not this package. An older SavedModel in
+        the folder is replaced. Further arguments of Keras' `export` have no effect.
 
         Raises:
-          ValueError: a format other than "tf_saved_model", which has no look-up of words.
+          ValueError: a format other than "tf_saved_model", which has no look-up of words; or the
+            folder has files of something else.
         """
         model = self.sentence_model
 

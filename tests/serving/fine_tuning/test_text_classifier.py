@@ -317,6 +317,19 @@ def test_a_preset_folder_has_the_classifier_and_a_card(classifier, tmp_path):
     assert "one sentence -> bad, good" in (tmp_path / "films" / "README.md").read_text()
 
 
+def test_a_preset_replaces_nothing_but_a_preset(classifier, tmp_path):
+    (tmp_path / "best.weights.h5").touch()
+    for name in ("README.md", "model.json", "vocabulary.txt"):
+        (tmp_path / name).write_text("mine")
+        with pytest.raises(ValueError, match=f"{name} is no preset's, and would be overwritten"):
+            classifier.save_to_preset(tmp_path)
+        (tmp_path / name).unlink()
+    for _ in range(2):
+        classifier.save_to_preset(tmp_path)
+    assert disan_tf.load(tmp_path).classes == list(classifier.classes)
+    assert (tmp_path / "best.weights.h5").exists()
+
+
 @pytest.mark.parametrize("preset, pairs", [("sick_bundle", True), ("nli_bundle", False)])
 def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path, request):
     folder = request.getfixturevalue(preset).directory
@@ -356,8 +369,16 @@ def test_an_export_of_another_format_is_refused(classifier, tmp_path):
         classifier.export(tmp_path / "a.onnx", format="onnx")
 
 
-def test_the_client_reads_an_export(classifier, tmp_path, capsys):
-    classifier.export(tmp_path / "exported")
+def test_the_client_reads_an_export_which_replaced_nothing_but_an_export(
+    classifier, tmp_path, capsys
+):
+    (tmp_path / "exported").mkdir()
+    (tmp_path / "exported" / "notes.txt").touch()
+    with pytest.raises(ValueError, match="holds something else than a SavedModel"):
+        classifier.export(tmp_path / "exported")
+    (tmp_path / "exported" / "notes.txt").unlink()  # and there was nothing else to replace
+    for _ in range(2):
+        classifier.export(tmp_path / "exported")
     client.main([f"--model={tmp_path / 'exported'}", "a good film ."])
     probability = classifier.predict_proba(["a good film ."]).max()
     assert capsys.readouterr().out == f"good ({probability:.3f}): a good film .\n"

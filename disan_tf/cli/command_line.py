@@ -235,6 +235,17 @@ def _parse(argv: list[str]) -> list[str]:
         FLAGS["runs"].parse(rest[1:])
         return rest[:1]
     if len(rest) > 1:
-        flag = f"--mode={rest[1]}" if rest[1] in MODES else f"--{rest[1]}"
-        raise UserError(f"{rest[1]} is not a flag; did you mean {flag}?")
+        raise UserError(f"{rest[1]} is not a flag; {_remedy(rest[1])}")
     return rest
+
+
+def _remedy(word: str) -> str:
+    """Returns what to write for a word that stands where a flag is expected."""
+    name = word.partition("=")[0]
+    if word in MODES:
+        return f"did you mean --mode={word}?"
+    if name in FLAGS or name.startswith("config."):
+        return f"did you mean --{word}?"
+    if Path(word).is_file() and "input" in parameters_of(MODES[FLAGS.mode]):
+        return f"did you mean --input={word}?"
+    return "write flags as --name=value."

@@ -224,6 +224,9 @@ def test_help_and_mistakes_need_no_tensorflow():
     "arguments, sentence",
     [
         (["train"], "train is not a flag; did you mean --mode=train?"),
+        (["split=dev"], "split=dev is not a flag; did you mean --split=dev?"),
+        (["--mode=predict", __file__], "is not a flag; did you mean --input=/"),
+        (["--released", "true"], "true is not a flag; write flags as --name=value."),
         (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train"),
         (["--word_dir=x"], "--word_dir is not a flag; did you mean workdir?"),
         (["--output_format=no"], "--output_format=no must be jsonl or csv."),

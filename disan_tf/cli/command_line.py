@@ -240,12 +240,12 @@ def _parse(argv: list[str]) -> list[str]:
 
 
 def _remedy(word: str) -> str:
-    """Returns what to write for a word that stands where a flag is expected."""
+    """Returns a hint for an argument that is not a flag."""
     name = word.partition("=")[0]
     if word in MODES:
         return f"did you mean --mode={word}?"
     if name in FLAGS or name.startswith("config."):
         return f"did you mean --{word}?"
-    if Path(word).is_file() and "input" in parameters_of(MODES[FLAGS.mode]):
+    if os.path.isfile(word) and "input" in parameters_of(MODES[FLAGS.mode]):
         return f"did you mean --input={word}?"
     return "write flags as --name=value."

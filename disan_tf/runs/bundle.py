@@ -138,7 +138,7 @@ def write_bundle(
         "sha256": {name: files.sha256(directory / name) for name in names},
     }
     files.write_json(directory / "model.json", written)
-    for old in directory.glob("step-*.weights.h5"):
+    for old in directory.glob(f"step-{'[0-9]' * 8}*.weights.h5"):
         if old != weights:
             old.unlink()
     files.sync(directory)  # the removals

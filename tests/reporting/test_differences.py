@@ -55,7 +55,7 @@ def test_correlations_are_pearsons():
     assert difference(noisy[2:], noisy[:2], "pearson").value == pytest.approx(-found.value)
 
 
-def test_the_sides_exchanged_negate_the_interval():
+def test_exchanging_the_sides_negates_the_interval():
     ours = [_right(0.5, seed=1), _right(0.55, seed=2), _right(0.53, seed=3)]
     others = [_right(0.4, seed=4), _right(0.47, seed=5)]
     found = difference(ours, others, "accuracy", over_seeds=True)

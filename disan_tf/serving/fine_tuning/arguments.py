@@ -139,6 +139,25 @@ def read_examples(
     return texts, _read_labels(y, texts, classes, kind)
 
 
+def read_weights(weights):
+    """Returns sample weights; lists become arrays, since Keras misreads lists."""
+    return np.asarray(weights, np.float32) if isinstance(weights, (list, tuple)) else weights
+
+
+def read_class_weights(weights, classes: Sequence[str]) -> Optional[dict[int, float]]:
+    """Returns the weight of each class by its number, 1 by default; None for None.
+
+    Raises:
+      ValueError: the weights do not map names or numbers of classes.
+    """
+    if weights is None:
+        return None
+    if not isinstance(weights, Mapping):
+        raise ValueError(f"class_weight={weights!r} must map classes to weights.")
+    numbers = class_numbers(weights, classes).tolist()
+    return {**dict.fromkeys(range(len(classes)), 1.0), **dict(zip(numbers, weights.values()))}
+
+
 def _check_labels(are_given: bool, kind: Optional[str]) -> None:
     if not are_given and kind is not None:
         raise ValueError(
@@ -191,7 +210,7 @@ def _read_batch(batch, **read) -> tuple:
     texts, labels = read_examples(x, others[0] if others else None, **read)
     if is_keras_3():  # it rejects arrays of objects
         texts = tf.nest.map_structure(tf.constant, texts)
-    return (texts, labels, *others[1:]) if others else (texts,)
+    return (texts, labels, *map(read_weights, others[1:])) if others else (texts,)
 
 
 class _Batches(tf.keras.utils.Sequence):

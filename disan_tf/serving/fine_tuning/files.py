@@ -21,7 +21,15 @@ from disan_tf.serving.inference.model import load_reader
 from disan_tf.serving.release.model_card import classifier_card
 
 _CARD = "README.md"
-_SAVED_MODEL = {"assets", "assets.extra", "fingerprint.pb", "saved_model.pb", "variables"}
+_GRAPH = "saved_model.pb"
+_SAVED_MODEL = {
+    _GRAPH,
+    "assets",
+    "assets.extra",
+    "fingerprint.pb",
+    "keras_metadata.pb",
+    "variables",
+}
 
 
 def read_preset(
@@ -58,7 +66,7 @@ def write_preset(
     """Writes a classifier as a folder that `disan_tf.load` and `from_preset` read, with its card.
 
     An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores".
-    ValueError: the folder has a file of something else that would be overwritten.
+    ValueError: a file that is not part of a preset would be overwritten.
     """
     for name in ("model.json", VOCABULARY, _CARD):
         if (folder / name).exists():
@@ -82,8 +90,15 @@ def _check_preset(folder: Path, name: str) -> None:
         read_info(folder)
     except UserError:
         raise ValueError(
-            f"{folder / name} is no preset's, and would be overwritten; name another folder."
+            f"{folder / name} is not part of a preset and would be overwritten; choose another "
+            "folder, or delete the file."
         ) from None
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Returns whether a path is an empty folder, or a SavedModel and nothing else."""
+    names = {*os.listdir(path)} if path.is_dir() else {path.name}
+    return not names or (_GRAPH in names and names <= _SAVED_MODEL and path.is_dir())
 
 
 def write_saved_model(
@@ -98,7 +113,7 @@ def write_saved_model(
       parts: what the SavedModel holds, by name.
 
     Raises:
-      ValueError: the format is another one, or the folder has files of something else.
+      ValueError: the format is another one, or the path holds anything but a SavedModel.
     """
     path = Path(path).resolve()
     if format != "tf_saved_model":
@@ -107,10 +122,9 @@ def write_saved_model(
             "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write models "
             "of word ids."
         )
-    if path.exists() and not (path.is_dir() and {*os.listdir(path)} <= _SAVED_MODEL):
+    if path.exists() and not _is_replaceable(path):
         raise ValueError(
-            f"{path} holds something else than a SavedModel, and would be replaced; name another "
-            "folder."
+            f"{path} is not only a SavedModel and would be replaced; choose another folder."
         )
 
     def serve_portably(*texts):

@@ -13,14 +13,19 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
-from disan_tf.serving.fine_tuning.arguments import check_arguments, labels_of, read_examples
+from disan_tf.serving.fine_tuning.arguments import (
+    check_arguments,
+    labels_of,
+    read_class_weights,
+    read_examples,
+    read_weights,
+)
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
 from disan_tf.serving.inference.inputs import check_count
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
 from disan_tf.serving.release.released import Preset, presets
-from disan_tf.text.labels import class_numbers
 
 
 class _ClassProperty:
@@ -156,18 +161,14 @@ class TextClassifier(TextModel):
     def fit(self, x=None, y=None, *args, validation_data=None, class_weight=None, **kwargs):
         """Trains as Keras does, on the texts and labels that the class describes."""
         if isinstance(validation_data, (tuple, list)) and len(validation_data) in (2, 3):
-            validation_data = (*self._read(*validation_data[:2]), *validation_data[2:])
+            weights = map(read_weights, validation_data[2:])
+            validation_data = (*self._read(*validation_data[:2]), *weights)
         elif validation_data is not None:
             validation_data, _ = self._read(validation_data, None)
-        if class_weight is not None:
-            if not isinstance(class_weight, Mapping):
-                raise ValueError(f"class_weight={class_weight!r} must map classes to weights.")
-            numbers = class_numbers(class_weight, self.classes).tolist()
-            others = dict.fromkeys(range(self.num_classes), 1.0)
-            class_weight = {**others, **dict(zip(numbers, class_weight.values()))}
         x, y = self._read(x, y)
-        added = {"validation_data": validation_data, "class_weight": class_weight}
-        return super().fit(x, y, *args, **added, **kwargs)
+        kwargs["class_weight"] = read_class_weights(class_weight, self.classes)
+        kwargs["sample_weight"] = read_weights(kwargs.get("sample_weight"))
+        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
 
     def fine_tune(
         self,
@@ -218,21 +219,26 @@ class TextClassifier(TextModel):
         batch_size = check_count("batch_size", batch_size)
         return self.fit(x, y, batch_size, validation_data=validation_data, **options)
 
-    def evaluate(self, x=None, y=None, *args, **kwargs):
+    def evaluate(
+        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, *args, **kwargs
+    ):
         """Evaluates as Keras does, on texts and labels as in `fit`."""
-        return super().evaluate(*self._read(x, y), *args, **kwargs)
+        arguments = batch_size, verbose, read_weights(sample_weight), *args
+        return super().evaluate(*self._read(x, y), *arguments, **kwargs)
 
     def predict(self, x, *args, **kwargs):
         """Computes the call's outputs as Keras does, for texts as in `fit`; labels are ignored."""
         return super().predict(self._read(x, None, None)[0], *args, **kwargs)
 
-    def train_on_batch(self, x, y=None, *args, **kwargs):
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, *args, **kwargs):
         """Trains on one batch as Keras does, on texts and labels as in `fit`."""
-        return super().train_on_batch(*self._read_tensors(x, y), *args, **kwargs)
+        weights = read_weights(sample_weight), read_class_weights(class_weight, self.classes)
+        return super().train_on_batch(*self._read_tensors(x, y), *weights, *args, **kwargs)
 
-    def test_on_batch(self, x, y=None, *args, **kwargs):
+    def test_on_batch(self, x, y=None, sample_weight=None, *args, **kwargs):
         """Evaluates one batch as Keras does, on texts and labels as in `fit`."""
-        return super().test_on_batch(*self._read_tensors(x, y), *args, **kwargs)
+        weights = read_weights(sample_weight)
+        return super().test_on_batch(*self._read_tensors(x, y), weights, *args, **kwargs)
 
     def predict_on_batch(self, x):
         """Computes the call's outputs for one batch as Keras does, for texts as in `fit`."""
@@ -283,8 +289,8 @@ class TextClassifier(TextModel):
         optimizer; a `.keras` file keeps it.
 
         Raises:
-          ValueError: the classifier was not made by `from_preset`, or the folder has a file of
-            something else that would be overwritten, such as a README.md.
+          ValueError: the classifier was not made by `from_preset`, or a file that is not part of a
+            preset would be overwritten, such as a README.md.
         """
         config = json.loads(self._config)
         if config is None:
@@ -305,7 +311,7 @@ class TextClassifier(TextModel):
 
         Raises:
           ValueError: a format other than "tf_saved_model", which has no look-up of words; or the
-            folder has files of something else.
+            path holds anything but a SavedModel.
         """
         model = self.sentence_model
 

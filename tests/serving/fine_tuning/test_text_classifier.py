@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,34 @@ def test_single_batches_are_read_as_the_arguments_of_fit(classifier):
     assert np.any(model.predict(TEXTS, verbose=0) != expected)
 
 
+def test_weights_may_be_lists_and_class_weights_names(classifier):
+    model = copy.deepcopy(classifier)
+    weights = np.linspace(0, 1e4, len(TEXTS))
+    listed, nothing = weights.tolist(), [0.0] * len(TEXTS)
+    expected = model.evaluate(TEXTS, NAMES, sample_weight=weights, verbose=0)[0]
+    assert expected > 2 * model.evaluate(TEXTS, NAMES, verbose=0)[0]
+    losses = [
+        model.evaluate(TEXTS, NAMES, sample_weight=listed, verbose=0)[0],
+        model.evaluate(_sequence([(TEXTS, NAMES, listed)]), verbose=0)[0],
+        model.test_on_batch(TEXTS, NAMES, listed)[0],
+    ]
+    assert losses == pytest.approx([expected] * 3)
+
+    def loss(train, **given):  # of one step, before the weights change
+        model.set_weights(classifier.get_weights())
+        found = train(TEXTS, NAMES, **given)
+        return found[0] if isinstance(found, list) else found.history["loss"][0]
+
+    fit = partial(model.fit, batch_size=len(TEXTS), verbose=0)
+    penalty = float(sum(classifier.losses))
+    for train in (fit, model.train_on_batch):
+        assert loss(train, sample_weight=nothing) == pytest.approx(penalty)
+        assert loss(train, class_weight={"bad": 0.0, "good": 0.0}) == pytest.approx(penalty)
+        assert loss(train) > penalty
+    found = fit(TEXTS, NAMES, validation_data=(TEXTS, NAMES, nothing)).history["val_loss"]
+    assert found == pytest.approx([float(sum(model.losses))])
+
+
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     def numbers(classes, labels, kind="numbers"):
         dataset = tf.data.Dataset.from_tensor_slices((["a film"] * len(labels), labels)).batch(4)
@@ -318,16 +347,19 @@ def test_a_preset_folder_has_the_classifier_and_a_card(classifier, tmp_path):
 
 
 def test_a_preset_replaces_nothing_but_a_preset(classifier, tmp_path):
-    (tmp_path / "best.weights.h5").touch()
+    mine = [tmp_path / "best.weights.h5", tmp_path / "step-3.weights.h5"]
+    for path in mine:
+        path.touch()
     for name in ("README.md", "model.json", "vocabulary.txt"):
         (tmp_path / name).write_text("mine")
-        with pytest.raises(ValueError, match=f"{name} is no preset's, and would be overwritten"):
+        with pytest.raises(ValueError, match=f"{name} is not part of a preset"):
             classifier.save_to_preset(tmp_path)
         (tmp_path / name).unlink()
     for _ in range(2):
         classifier.save_to_preset(tmp_path)
     assert disan_tf.load(tmp_path).classes == list(classifier.classes)
-    assert (tmp_path / "best.weights.h5").exists()
+    assert all(path.exists() for path in mine)
+    assert len([*tmp_path.glob("*.weights.h5")]) == 3
 
 
 @pytest.mark.parametrize("preset, pairs", [("sick_bundle", True), ("nli_bundle", False)])
@@ -369,16 +401,23 @@ def test_an_export_of_another_format_is_refused(classifier, tmp_path):
         classifier.export(tmp_path / "a.onnx", format="onnx")
 
 
-def test_the_client_reads_an_export_which_replaced_nothing_but_an_export(
-    classifier, tmp_path, capsys
-):
-    (tmp_path / "exported").mkdir()
-    (tmp_path / "exported" / "notes.txt").touch()
-    with pytest.raises(ValueError, match="holds something else than a SavedModel"):
-        classifier.export(tmp_path / "exported")
-    (tmp_path / "exported" / "notes.txt").unlink()  # and there was nothing else to replace
+def test_an_export_replaces_nothing_but_a_savedmodel(classifier, tmp_path):
+    notes, variables = tmp_path / "exported" / "notes.txt", tmp_path / "exported" / "variables"
+    variables.mkdir(parents=True)
+    with pytest.raises(ValueError, match="is not only a SavedModel and would be replaced"):
+        classifier.export(notes.parent)
+    variables.rmdir()
     for _ in range(2):
-        classifier.export(tmp_path / "exported")
+        classifier.export(notes.parent)
+    notes.touch()
+    for path in (notes.parent, notes):
+        with pytest.raises(ValueError, match="is not only a SavedModel and would be replaced"):
+            classifier.export(path)
+    assert notes.exists() and variables.exists()
+
+
+def test_the_client_reads_an_export(classifier, tmp_path, capsys):
+    classifier.export(tmp_path / "exported")
     client.main([f"--model={tmp_path / 'exported'}", "a good film ."])
     probability = classifier.predict_proba(["a good film ."]).max()
     assert capsys.readouterr().out == f"good ({probability:.3f}): a good film .\n"

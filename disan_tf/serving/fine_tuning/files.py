@@ -22,14 +22,7 @@ from disan_tf.serving.release.model_card import classifier_card
 
 _CARD = "README.md"
 _GRAPH = "saved_model.pb"
-_SAVED_MODEL = {
-    _GRAPH,
-    "assets",
-    "assets.extra",
-    "fingerprint.pb",
-    "keras_metadata.pb",
-    "variables",
-}
+_BESIDE_GRAPH = "assets", "assets.extra", "fingerprint.pb", "keras_metadata.pb", "variables"
 
 
 def read_preset(
@@ -96,9 +89,11 @@ def _check_preset(folder: Path, name: str) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Returns whether a path is an empty folder, or a SavedModel and nothing else."""
-    names = {*os.listdir(path)} if path.is_dir() else {path.name}
-    return not names or (_GRAPH in names and names <= _SAVED_MODEL and path.is_dir())
+    """Returns whether a path is absent, an empty folder, or a SavedModel and nothing else."""
+    if not path.is_dir():
+        return not path.exists()
+    names = {*os.listdir(path)}
+    return not names or (_GRAPH in names and names <= {_GRAPH, *_BESIDE_GRAPH})
 
 
 def write_saved_model(
@@ -122,7 +117,7 @@ def write_saved_model(
             "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write models "
             "of word ids."
         )
-    if path.exists() and not _is_replaceable(path):
+    if not _is_replaceable(path):
         raise ValueError(
             f"{path} is not only a SavedModel and would be replaced; choose another folder."
         )

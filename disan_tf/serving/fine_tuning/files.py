@@ -61,9 +61,7 @@ def write_preset(
     An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores".
     ValueError: a file that is not part of a preset would be overwritten.
     """
-    for name in ("model.json", VOCABULARY, _CARD):
-        if (folder / name).exists():
-            _check_preset(folder, name)
+    _check_preset(folder, ("model.json", VOCABULARY, _CARD))
     table = model.embedding
     info = {
         "config": config,
@@ -78,13 +76,16 @@ def write_preset(
     write_atomically(folder / _CARD, classifier_card(folder.resolve().name, model, info))
 
 
-def _check_preset(folder: Path, name: str) -> None:
+def _check_preset(folder: Path, names: Sequence[str]) -> None:
+    """Raises ValueError if the folder has one of the files, and no preset."""
+    found = [folder / name for name in names if (folder / name).exists()]
     try:
-        read_info(folder)
+        if found:
+            read_info(folder)
     except UserError:
         raise ValueError(
-            f"{folder / name} is not part of a preset and would be overwritten; choose another "
-            "folder, or delete the file."
+            f"{found[0]} is not part of a preset and would be overwritten; choose another folder, "
+            "or delete the file."
         ) from None
 
 

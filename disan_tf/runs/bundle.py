@@ -7,10 +7,13 @@
                          arguments of the biLM that feeds the model, scores, and the digests of the
                          other files
 
-`model.json` is written last and by rename, and the files that it names are never changed. So it
-always names complete files.
+`model.json` is written last and by rename, and the name of the weights has their digest, so that no
+file of an older bundle changes before it: a killed process leaves the older bundle or the new one.
+Only a bundle with another vocabulary or other forms is damaged if the kill comes after they are
+renamed and before `model.json` is.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +30,7 @@ from disan_tf.input_pipeline.format import VOCABULARY, Keys
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.models.memory import memory_limit
-from disan_tf.runs.weight_files import REMEDY, read_weights, write_weights
+from disan_tf.runs.weight_files import REMEDY, read_weights, weights_as_hdf5
 from disan_tf.runs.work_directory import VERSION_REMEDY, check_names
 from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
 from disan_tf.text.tokenizer import for_raw_text
@@ -125,21 +128,18 @@ def write_bundle(
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    scaled = "-calibrated" if "temperature" in info["scores"] else ""
-    weights = directory / f"step-{info['scores']['step']:08d}{scaled}.weights.h5"
-    write_weights(model, weights, halve)
-    for name, content in copied.items():
-        files.write_atomically(directory / name, content)
-    names = [*copied, weights.name]
-    written = {
-        "format": FORMAT,
-        **info,
-        "weights": weights.name,
-        "sha256": {name: files.sha256(directory / name) for name in names},
-    }
+    weights = weights_as_hdf5(model, halve)
+    digest = hashlib.sha256(weights).hexdigest()
+    name = f"step-{info['scores']['step']:08d}-{digest[:12]}.weights.h5"
+    digests = {name: digest}
+    files.write_atomically(directory / name, weights)
+    for other, content in copied.items():
+        digests[other] = hashlib.sha256(content).hexdigest()
+        files.write_atomically(directory / other, content)
+    written = {"format": FORMAT, **info, "weights": name, "sha256": digests}
     files.write_json(directory / "model.json", written)
     for old in directory.glob(f"step-{'[0-9]' * 8}*.weights.h5"):
-        if old != weights:
+        if old.name != name:
             old.unlink()
     files.sync(directory)  # the removals
 

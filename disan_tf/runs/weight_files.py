@@ -13,24 +13,22 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_atomically
 
 REMEDY = "restore it or train the model again"
 MOST_LINKS, DEEPEST = 100_000, 64  # of an HDF5 file; our largest has a few hundred, in 8 levels
 
 
-def write_weights(model: tf.keras.Model, path: Path, halve: bool = False) -> None:
-    """Writes the weights of a model under Keras 2's names, on Keras 2 and 3.
+def weights_as_hdf5(model: tf.keras.Model, halve: bool = False) -> bytes:
+    """Returns the content of an HDF5 file with a model's weights, under Keras 2's names.
 
-    HDF5 ends the process if a write to the disk fails. Therefore it writes into memory, and
-    `write_atomically` writes the content to the disk. With `halve`, matrices become compressed
-    float16.
+    HDF5 ends the process if a write to the disk fails. Therefore it writes into memory. With
+    `halve`, matrices become compressed float16.
     """
     content = io.BytesIO()
     with h5py.File(content, "w") as file:
         for layer, place in _places(model):
             layer.save_own_variables(file.require_group(place))
-    write_atomically(path, (_halved(content) if halve else content).getvalue())
+    return (_halved(content) if halve else content).getvalue()
 
 
 def _halved(content: io.BytesIO) -> io.BytesIO:

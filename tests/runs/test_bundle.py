@@ -12,10 +12,19 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline.format import Keys
-from disan_tf.runs.bundle import FORMAT, Bundle, check_digests, load_bundle, read_info, save_bundle
+from disan_tf.runs.bundle import (
+    FORMAT,
+    Bundle,
+    check_digests,
+    load_bundle,
+    read_info,
+    save_bundle,
+    write_bundle,
+)
 from disan_tf.text import TextToPairFeatures, WordForms
 from disan_tf.text.word_forms import read_forms
 from tests.support.corpora.pairs import FORMS, WORDS, make_feature_corpus, make_pair_corpus
+from tests.support.models.bundles import make_bundle
 from tests.support.runs.training import tiny_config
 
 LENGTH = 4
@@ -124,6 +133,23 @@ def test_a_file_that_was_exchanged_is_refused(tmp_path):
     vocabulary.write_text(vocabulary.read_text().replace("film\n", "movie\n"))
     with pytest.raises(UserError, match="vocabulary.txt has SHA-256 .* is damaged or was changed"):
         load_bundle(tmp_path / "demo")
+
+
+def test_a_save_that_fails_leaves_the_older_bundle_of_the_same_step(tmp_path, monkeypatch):
+    def fail(path, value):
+        raise OSError
+
+    bundle = load_bundle(make_bundle(tmp_path))
+    copied = {"vocabulary.txt": (bundle.directory / "vocabulary.txt").read_bytes()}
+    old = bundle.model.weights[0].numpy()
+    bundle.model.weights[0].assign(old + 1)
+    with monkeypatch.context() as patch, pytest.raises(OSError):
+        patch.setattr("disan_tf.common.files.write_json", fail)
+        write_bundle(bundle.directory, bundle.model, bundle.info, copied)
+    np.testing.assert_array_equal(load_bundle(bundle.directory).model.weights[0], old)
+    write_bundle(bundle.directory, bundle.model, bundle.info, copied)
+    np.testing.assert_array_equal(load_bundle(bundle.directory).model.weights[0], old + 1)
+    assert len([*bundle.directory.glob("*.weights.h5")]) == 1
 
 
 def test_a_sentence_without_a_partner_matches_nothing(tmp_path, corpus):

@@ -61,7 +61,8 @@ def write_preset(
     An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores".
     ValueError: a file that is not part of a preset would be overwritten.
     """
-    _check_preset(folder, ("model.json", VOCABULARY, _CARD))
+    content = "".join(f"{word}\n" for word in words).encode()
+    _check_preset(folder, content)
     table = model.embedding
     info = {
         "config": config,
@@ -71,14 +72,19 @@ def write_preset(
         "bilm": None,
         **about,
     }
-    content = "".join(f"{word}\n" for word in words).encode()
     write_bundle(folder, model, info, {VOCABULARY: content})
     write_atomically(folder / _CARD, classifier_card(folder.resolve().name, model, info))
 
 
-def _check_preset(folder: Path, names: Sequence[str]) -> None:
-    """Raises ValueError if the folder has one of the files, and no preset."""
-    found = [folder / name for name in names if (folder / name).exists()]
+def _check_preset(folder: Path, words: bytes) -> None:
+    """Raises ValueError if the folder has a preset's files, and no preset.
+
+    A vocabulary of the same `words` stays from a first save that was killed.
+    """
+    found = [folder / name for name in ("model.json", _CARD) if (folder / name).exists()]
+    vocabulary = folder / VOCABULARY
+    if vocabulary.exists() and vocabulary.read_bytes() != words:
+        found.append(vocabulary)
     try:
         if found:
             read_info(folder)

@@ -357,6 +357,9 @@ def test_a_preset_replaces_nothing_but_a_preset(classifier, tmp_path):
         (tmp_path / name).unlink()
     for _ in range(2):
         classifier.save_to_preset(tmp_path)
+    for name in ("README.md", "model.json"):  # as if the first save had been killed before
+        (tmp_path / name).unlink()
+    classifier.save_to_preset(tmp_path)
     assert disan_tf.load(tmp_path).classes == list(classifier.classes)
     assert all(path.exists() for path in mine)
     assert len([*tmp_path.glob("*.weights.h5")]) == 3

@@ -204,8 +204,8 @@ def _with_config_files(argv: list[str]) -> list[str]:
     return arguments
 
 
-def _answer(argv: list[str]) -> None:
-    """Prints what needs no parsed flags, such as the help, and exits."""
+def _print_help(argv: list[str]) -> None:
+    """Prints a help text or the version and exits, if the arguments ask for it."""
     if len(argv) == 1:
         print(welcome())
     elif set(argv) & set(HELP_FLAGS):
@@ -218,8 +218,8 @@ def _answer(argv: list[str]) -> None:
 
 
 def _parse(argv: list[str]) -> list[str]:
-    """Parses the flags and loads the config; see `_answer` for what ends before."""
-    _answer(argv)
+    """Parses the flags and loads the config; exits after a help text or the version."""
+    _print_help(argv)
     installation.import_configs()
     argv = _with_config_files(argv)
     check_repetitions(argv)

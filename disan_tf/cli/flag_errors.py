@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Optional
 
@@ -27,9 +28,7 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
     """Returns a sentence on an error in parsing flags or in loading or overriding a config."""
     path = _config_file(argv)
     if isinstance(error, flags.UnrecognizedFlagError):
-        if error.flagname.startswith("config."):
-            return f"--{error.flagname} needs a config file before it: --config=FILE."
-        return f"--{error.flagname} is not a flag{suggestion(error.flagname, flag_values)}"
+        return _unknown_flag(error.flagname, path, flag_values)
     if path and not Path(path.partition(":")[0]).is_file():
         files = [str(file) for file in Path(path).parent.glob("*.py")] + config_names()
         return f"--config={path} does not exist{suggestion(path.partition(':')[0], files)}"
@@ -44,6 +43,28 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
         name, value = re.match(r"flag --([^=]+)=(.*?): ", str(error), re.DOTALL).groups()
         return f"--{name}={value} must be {_wanted(flag_values[name].parser, value)}"
     return wrong_override or _message(error)
+
+
+def _unknown_flag(name: str, path: Optional[str], flag_values: flags.FlagValues) -> str:
+    """Returns a sentence on a flag that does not exist: an option of the config, or misspelt."""
+    if name.startswith("config."):
+        return f"--{name} needs a config file before it: --config=FILE."
+    near = nearest(name, flag_values)
+    meant = [f"--{near}"] if near else []
+    if path:
+        with contextlib.suppress(Exception):  # a config is Python and can raise anything
+            options = _find_options(flag_values["config"].parser.parse(path), name)
+            meant = sorted(options, key=len) or meant
+    return f"--{name} is not a flag" + (f"; did you mean {join_choices(meant)}?" if meant else ".")
+
+
+def _find_options(section: Mapping, name: str, prefix: str = "--config.") -> Iterator[str]:
+    """Yields the flags of a config's options whose name is `name`, with or without the section."""
+    for key, value in section.items():
+        if hasattr(value, "items"):
+            yield from _find_options(value, name, f"{prefix}{key}.")
+        elif f"{prefix}{key}".endswith(f".{name}"):
+            yield prefix + key
 
 
 def log_failure(error: Exception, workdir: Optional[str]) -> str:

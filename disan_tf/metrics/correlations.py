@@ -44,7 +44,7 @@ def calibration(predictions: np.ndarray, labels: np.ndarray, points: int) -> dic
     """Computes the mean prediction for gold scores between two points of the scale.
 
     Predictions and labels are <float>[examples], the labels from 1 to `points`. The result is
-    "[1, 2)", ... "[4, 5]" -> {"count", "mean_label", "mean_answer", "mse"}; the means of a bin
+    "[1, 2)", ... "[4, 5]" -> {"count", "mean_label", "mean_prediction", "mse"}; the means of a bin
     without an example are None.
     """
     last = points - 1
@@ -56,7 +56,7 @@ def calibration(predictions: np.ndarray, labels: np.ndarray, points: int) -> dic
         scores[f"[{low}, {low + 1}{']' if low == last else ')'}"] = {
             "count": count,
             "mean_label": _mean(labels[members]),
-            "mean_answer": _mean(predictions[members]),
+            "mean_prediction": _mean(predictions[members]),
             "mse": mean_squared_error(predictions[members], labels[members]) if count else None,
         }
     return scores

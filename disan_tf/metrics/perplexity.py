@@ -8,7 +8,7 @@ DIRECTIONS = ("forward", "backward")
 def perplexities(sums: np.ndarray) -> dict[str, float]:
     """Computes perplexities, exp of a word's mean -ln p; unknown words and boundaries are words.
 
-    `sums` <float32>[examples, 3] are those of -ln p in nats over each sentence, forward and
+    `sums` <float32>[examples, 3] has the sums of -ln p in nats over each sentence, forward and
     backward, and the number of words that each direction predicts. The results are
     "log_likelihood" (the mean of ln p over both directions, in nats), "perplexity",
     "forward_perplexity" and "backward_perplexity".

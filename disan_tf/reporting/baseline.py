@@ -8,7 +8,7 @@ import numpy as np
 
 from disan_tf.input_pipeline import Split
 from disan_tf.metrics.classification import accuracy
-from disan_tf.reporting.differences import Answers, difference
+from disan_tf.reporting.differences import Predictions, difference
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # C, the inverse weight of the penalty
 _SPECIAL = ["", "<unk>"]  # words of ids 0 and 1
@@ -70,7 +70,7 @@ def describe_baseline(baseline: Baseline, predictions: np.ndarray, labels: np.nd
 
     `predictions` are the model's on the same examples, `labels` the gold classes, <int>[examples].
     """
-    model, other = Answers(predictions, labels), Answers(baseline.predictions, labels)
+    model, other = Predictions(predictions, labels), Predictions(baseline.predictions, labels)
     lead, low, high = (100 * part for part in difference([model], [other], "accuracy"))
     return (
         f"baseline, TF-IDF and logistic regression (C={baseline.strength:g}): accuracy "

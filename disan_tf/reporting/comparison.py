@@ -138,7 +138,9 @@ def _describe_difference(run: Run, first: Run) -> Iterator[str]:
         yield f"{run.name} and {first.name} have no score with a paired interval."
         return
     for split in SPLITS:
-        sides = [[member.answers.get(split) for member in each.members] for each in (run, first)]
+        sides = [
+            [member.predictions.get(split) for member in each.members] for each in (run, first)
+        ]
         if None in [*sides[0], *sides[1]]:
             continue
         found, covers = difference_over_all(*sides, score)
@@ -155,7 +157,7 @@ def _describe_difference(run: Run, first: Run) -> Iterator[str]:
 def _advise_evaluation(runs: Sequence[Run]) -> Iterator[str]:
     """Yields what to do for intervals on test, where predictions lack."""
     for member in (member for run in runs for member in run.members):
-        if member.folder and "test" not in member.answers:
+        if member.folder and "test" not in member.predictions:
             command = f"--mode=evaluate --split=test --workdir={member.folder}"
             yield f"For an interval on test, run {command}, with the training's --data_dir"
 

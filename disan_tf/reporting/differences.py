@@ -11,7 +11,7 @@ ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """The predictions of one trained model on a split, in its order, and the gold labels."""
 
     predictions: np.ndarray  # <uint8 or float32>[examples], classes or scores
@@ -27,9 +27,9 @@ class Interval(NamedTuple):
 
 
 def difference(
-    ours: Sequence[Answers], others: Sequence[Answers], score: str, over_seeds: bool = False
+    ours: Sequence[Predictions], others: Sequence[Predictions], score: str, over_seeds: bool = False
 ) -> Optional[Interval]:
-    """Computes the mean score of `ours` minus that of `others`, with a bootstrap interval.
+    """Computes the mean score of `ours` minus the mean of `others`, with a bootstrap interval.
 
     The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3). Each of 2,000
     resamples draws test examples with replacement, the same for all models, and averages the scores
@@ -67,7 +67,7 @@ def difference(
 
 
 def difference_over_all(
-    ours: Sequence[Answers], others: Sequence[Answers], score: str
+    ours: Sequence[Predictions], others: Sequence[Predictions], score: str
 ) -> tuple[Optional[Interval], str]:
     """Computes `difference`, over seeds if both sides have several members.
 

@@ -9,8 +9,8 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import suggestion
 from disan_tf.common.schema import check_schema
-from disan_tf.reporting.differences import Answers
-from disan_tf.reporting.result_files import read_answers, read_evaluation, read_result
+from disan_tf.reporting.differences import Predictions
+from disan_tf.reporting.result_files import read_evaluation, read_prediction_file, read_result
 from disan_tf.reporting.results import members_of
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
@@ -27,7 +27,7 @@ class Member(NamedTuple):
     folder: Optional[Path]  # its work directory; None for a recorded result
     best: int  # the step of its best model
     scores: Mapping[str, Mapping[str, float]]  # split -> score -> value, of the best model
-    answers: Mapping[str, Answers]  # split -> predictions of the best model
+    predictions: Mapping[str, Predictions]  # split -> predictions of the best model
     curve: Sequence[tuple[float, float]]  # epochs with the dev scores that choose the best model
 
 
@@ -59,8 +59,8 @@ def read_run(name: str, results: Path = CHECKPOINTS) -> Run:
     if (folder / "config.json").is_file():
         return _read_folder(name, folder)
     if recorded.is_file():
-        answers = results / "predictions" / f"{name}.npz"
-        kept = read_answers(answers) if answers.is_file() else []
+        predictions = results / "predictions" / f"{name}.npz"
+        kept = read_prediction_file(predictions) if predictions.is_file() else []
         return _of_result(name, read_result(recorded), kept)
     known = [str(path.parent) for path in folder.parent.glob("*/config.json")]
     known += [path.stem for path in recorded.parent.glob("*.json")]
@@ -94,24 +94,24 @@ def _read_member(folder: Path) -> Member:
     if criterion is None:
         raise UserError(f"{log} lacks the dev score of the best model, of step {best}; restore it.")
     scores["dev"] = {**at_best, **scores.get("dev", {})}
-    answers = {split: read_evaluation(folder, split) for split in scores}
+    predictions = {split: read_evaluation(folder, split) for split in scores}
     return Member(
         folder,
         best,
         {split: _kept(folder, values) for split, values in scores.items()},
-        {split: found for split, found in answers.items() if found is not None},
+        {split: found for split, found in predictions.items() if found is not None},
         [(one["epoch"], _kept(log, one)[criterion]) for one in dev if criterion in one],
     )
 
 
-def _of_result(name: str, result: dict, answers: Sequence[Answers]) -> Run:
+def _of_result(name: str, result: dict, predictions: Sequence[Predictions]) -> Run:
     """Returns the run of a recorded result and its kept predictions on test."""
     parts, members = members_of(result), []
     for number, part in enumerate(parts):
         scores, epochs = part.get("scores", part), part["epochs"] / part["steps"]
         splits = [split for split in (*SPLITS, "train") if split in scores]
         kept = {split: _kept(name, scores[split]) for split in splits}
-        predicted = {"test": answers[number]} if len(answers) == len(parts) else {}
+        predicted = {"test": predictions[number]} if len(predictions) == len(parts) else {}
         curve = [(step * epochs, value) for step, value in part["dev_curve"]]
         members.append(Member(None, part["best_step"], kept, predicted, curve))
     return Run(name, _options(result["config"], result.get("init_from")), members)

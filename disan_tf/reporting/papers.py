@@ -76,7 +76,7 @@ class Row:
     parameters: str = ""  # their number without word vectors, as printed
     seconds: str = ""  # T(s)/epoch on a GTX 1080 Ti
     inference: str = ""  # inference T(s) on a GTX 1080 Ti
-    cost: str = ""  # training time relative to that of another row, as printed
+    cost: str = ""  # training time relative to another row's, as printed
     confusion: tuple[tuple[int, ...], ...] = ()  # test sentences by gold class, predicted class
     recorded: str = ""  # the result that `--mode=reproduce` expects; "" = it cannot run
     recorded_variant: str = "recorded"  # what `:variant` adds to train that result

@@ -138,7 +138,7 @@ def judge(target: Target, run: dict) -> Verdict:
 
 
 def judge_released(target: Target, released: float, scores: Mapping, machine: str) -> Verdict:
-    """Compares a released model's score on the official test file with that of its release.
+    """Compares a released model's score on the official test file with its released score.
 
     Args:
       target: the row.

@@ -20,7 +20,7 @@ import numpy as np
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_arrays
 from disan_tf.common.schema import check_schema
-from disan_tf.reporting.differences import Answers
+from disan_tf.reporting.differences import Predictions
 from disan_tf.reporting.results import members_of
 from disan_tf.runs.machine import MACHINE
 from disan_tf.runs.run_summary import best_step
@@ -92,7 +92,7 @@ class Records(NamedTuple):
     """Recorded results, predictions and benchmarks, by the names of their files."""
 
     results: Mapping[str, dict]
-    predictions: Mapping[str, Sequence[Answers]] = MappingProxyType({})
+    predictions: Mapping[str, Sequence[Predictions]] = MappingProxyType({})
     benchmarks: Mapping[str, dict] = MappingProxyType({})
 
 
@@ -149,25 +149,25 @@ def _contradiction(result: dict) -> Optional[str]:
     return None
 
 
-def read_predictions(folder: Path) -> dict[str, list[Answers]]:
-    """Reads a folder of `write_predictions`: name -> the `Answers` of each member."""
-    return {path.stem: read_answers(path) for path in sorted(folder.glob("*.npz"))}
+def read_predictions(folder: Path) -> dict[str, list[Predictions]]:
+    """Reads a folder of `write_predictions`: name -> the `Predictions` of each member."""
+    return {path.stem: read_prediction_file(path) for path in sorted(folder.glob("*.npz"))}
 
 
-def read_answers(path: Path) -> list[Answers]:
+def read_prediction_file(path: Path) -> list[Predictions]:
     """Reads a file of `write_predictions`; a UserError says that it is damaged."""
     with _open_arrays(path, _REMEDY) as arrays:
         members = sorted({key.rpartition("/")[0] for key in arrays})
-        return [_answers(arrays, f"{member}/") for member in members]
+        return [_read_arrays(arrays, f"{member}/") for member in members]
 
 
-def read_evaluation(workdir: Path, split: str) -> Optional[Answers]:
+def read_evaluation(workdir: Path, split: str) -> Optional[Predictions]:
     """Reads the predictions that `--mode=evaluate` wrote; None if they aren't the best model's."""
     path = workdir / "evaluation" / f"{split}.npz"
     if not path.is_file():
         return None
     with _open_arrays(path, "run --mode=evaluate again") as arrays:
-        return _answers(arrays) if int(arrays["step"]) == best_step(workdir) else None
+        return _read_arrays(arrays) if int(arrays["step"]) == best_step(workdir) else None
 
 
 @contextlib.contextmanager
@@ -180,14 +180,13 @@ def _open_arrays(path: Path, remedy: str) -> Iterator[Mapping[str, np.ndarray]]:
         raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
 
 
-def _answers(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Answers:
-    answers = Answers(*(arrays[f"{prefix}{field}"] for field in Answers._fields))
-    predictions, labels = answers
+def _read_arrays(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Predictions:
+    predictions, labels = (arrays[f"{prefix}{field}"] for field in Predictions._fields)
     if predictions.shape != labels.shape or labels.ndim != 1 or not len(labels):
         raise ValueError(f"{predictions.shape} predictions for {labels.shape} labels")
     if {predictions.dtype.kind, labels.dtype.kind} - set("uif"):
         raise ValueError(f"{labels.dtype} is no type of labels")
-    return answers
+    return Predictions(predictions, labels)
 
 
 def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = False) -> None:
@@ -202,8 +201,8 @@ def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = Fa
         return
     arrays = {
         f"{member}/{field}": array
-        for member, answers in found.items()
-        for field, array in answers._asdict().items()
+        for member, predictions in found.items()
+        for field, array in predictions._asdict().items()
     }
     if joins:
         with _open_arrays(path, _REMEDY) as kept:

@@ -1,6 +1,6 @@
 """The scores of recorded results, and their descriptions for the tables.
 
-`summarise_run` returns the result of a single run, `summarise_series` that of a series.
+`summarise_run` returns the result of a single run, and `summarise_series` a series' result.
 """
 
 from typing import Optional

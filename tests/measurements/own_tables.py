@@ -25,7 +25,7 @@ from disan_tf.common.files import write_json
 from disan_tf.common.tables import markdown_table
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.baseline import fit_baseline
-from disan_tf.reporting.differences import Answers, difference
+from disan_tf.reporting.differences import Predictions, difference
 from disan_tf.runs.machine import describe_machine
 from disan_tf.serving.fine_tuning.recipe import hold_out
 from tests.support.runs.training import load_config
@@ -180,14 +180,14 @@ def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
     train = _shuffled(train, seed)[: count or None]
     classes = sorted({row[-1] for row in (*train, *test)})
     gold = np.array([classes.index(row[-1]) for row in test])
-    scores, answers = {}, {}
+    scores, members = {}, {}
     for name, fit in METHODS.items():
         tf.keras.utils.set_random_seed(seed)
         started = time.process_time()
         predictions = np.array([classes.index(label) for label in fit(train, test, preset, seed)])
         seconds = time.process_time() - started
-        answers[name] = Answers(predictions, gold)
-        gain = difference([answers[name]], [answers["tfidf"]], "accuracy")
+        members[name] = Predictions(predictions, gold)
+        gain = difference([members[name]], [members["tfidf"]], "accuracy")
         scores[name] = {
             "accuracy": float(np.mean(predictions == gold)),
             "gain": dict(zip(("value", "low", "high"), gain)),

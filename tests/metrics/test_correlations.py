@@ -88,13 +88,13 @@ def test_bins_hold_their_lower_bounds_and_the_last_both(bins):
     assert [scores["count"] for scores in bins.values()] == [2, 1, 0, 2]
     assert list(bins) == ["[1, 2)", "[2, 3)", "[3, 4)", "[4, 5]"]
     assert bins["[1, 2)"] == pytest.approx(
-        {"count": 2, "mean_label": 1.45, "mean_answer": 1.7, "mse": 0.125}
+        {"count": 2, "mean_label": 1.45, "mean_prediction": 1.7, "mse": 0.125}
     )
-    assert bins["[4, 5]"] == {"count": 2, "mean_label": 4.5, "mean_answer": 4.0, "mse": 0.5}
+    assert bins["[4, 5]"] == {"count": 2, "mean_label": 4.5, "mean_prediction": 4.0, "mse": 0.5}
 
 
 def test_a_bin_without_an_example_has_no_means(bins):
-    empty = {"count": 0, "mean_label": None, "mean_answer": None, "mse": None}
+    empty = {"count": 0, "mean_label": None, "mean_prediction": None, "mse": None}
     assert bins["[3, 4)"] == empty
 
 

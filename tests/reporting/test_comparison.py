@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from disan_tf.reporting.comparison import compare, report_runs
-from disan_tf.reporting.differences import Answers, difference
+from disan_tf.reporting.differences import Predictions, difference
 from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run, write_series
 
@@ -18,7 +18,7 @@ def _answer(workdir, wrong, labels=LABELS):
     predictions = np.where(np.arange(len(labels)) < wrong, 1 - labels, labels).astype(np.uint8)
     path = workdir / "evaluation" / "test.npz"
     np.savez(path, predictions=predictions, labels=labels, step=20)
-    return Answers(predictions, labels)
+    return Predictions(predictions, labels)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from disan_tf.reporting.differences import Answers, difference, difference_over_all
+from disan_tf.reporting.differences import Predictions, difference, difference_over_all
 
 EXAMPLES = 1000
 GENERATOR = np.random.default_rng(5)
@@ -12,13 +12,13 @@ LABELS = GENERATOR.integers(0, 5, EXAMPLES).astype(np.uint8)
 
 
 def _right(share, labels=LABELS, seed=0):
-    """Answers of which about this share is right."""
+    """Predictions of which about this share is right."""
     right = np.random.default_rng(seed).random(len(labels)) < share
-    return Answers(np.where(right, labels, (labels + 1) % 5).astype(np.uint8), labels)
+    return Predictions(np.where(right, labels, (labels + 1) % 5).astype(np.uint8), labels)
 
 
-def _accuracy(answers):
-    return np.mean(answers.predictions == answers.labels)
+def _accuracy(predictions):
+    return np.mean(predictions.predictions == predictions.labels)
 
 
 def test_the_difference_is_that_of_the_means_over_the_members():
@@ -45,7 +45,7 @@ def test_a_model_does_not_differ_from_itself():
 def test_correlations_are_pearsons():
     labels = GENERATOR.uniform(1, 5, EXAMPLES).astype(np.float32)
     noisy = [
-        Answers((labels + GENERATOR.normal(0, width, EXAMPLES)).astype(np.float32), labels)
+        Predictions((labels + GENERATOR.normal(0, width, EXAMPLES)).astype(np.float32), labels)
         for width in (0.5, 0.6, 1.0)
     ]
     found = difference(noisy[:2], noisy[2:], "pearson")
@@ -75,7 +75,7 @@ def _members(shares):
     """Members that differ in accuracy, each correct on the first examples."""
     labels = np.zeros(EXAMPLES, np.uint8)
     return [
-        Answers((np.arange(EXAMPLES) >= share * EXAMPLES).astype(np.uint8), labels)
+        Predictions((np.arange(EXAMPLES) >= share * EXAMPLES).astype(np.uint8), labels)
         for share in shares
     ]
 
@@ -90,8 +90,8 @@ def test_equal_systems_differ_by_nothing_within_an_interval_that_holds_0():
 
 def test_a_class_that_one_system_shifts_costs_its_share():
     labels = np.repeat(np.arange(5, dtype=np.uint8), EXAMPLES // 5)
-    correct = Answers(labels, labels)
-    shifted = Answers(np.where(labels == 4, 0, labels).astype(np.uint8), labels)
+    correct = Predictions(labels, labels)
+    shifted = Predictions(np.where(labels == 4, 0, labels).astype(np.uint8), labels)
     found = difference([correct] * 2, [shifted] * 2, "accuracy", over_seeds=True)
     half = 1.96 * np.sqrt(0.2 * 0.8 / EXAMPLES)
     assert found.value == pytest.approx(0.2)

@@ -11,7 +11,7 @@ from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run, write_series
 
 
-def _write_answers(workdir, step=20):
+def _write_predictions(workdir, step=20):
     labels = np.array([0, 1, 1, 0], np.uint8)
     np.savez(workdir / "evaluation/test.npz", predictions=labels, labels=labels, step=step)
 
@@ -35,8 +35,8 @@ def test_a_run_that_no_mode_has_evaluated_has_the_dev_score_of_its_training(tmp_
 @pytest.mark.parametrize("step, found", [(20, True), (10, False)])
 def test_predictions_count_if_they_are_the_best_models(step, found, tmp_path):
     folder = write_run(tmp_path / "run", config_of())
-    _write_answers(folder, step)
-    assert ("test" in read_run(str(folder)).members[0].answers) == found
+    _write_predictions(folder, step)
+    assert ("test" in read_run(str(folder)).members[0].predictions) == found
 
 
 def test_a_series_has_a_member_for_each_evaluated_training(tmp_path):
@@ -49,14 +49,14 @@ def test_a_series_has_a_member_for_each_evaluated_training(tmp_path):
 def test_a_recorded_result_equals_the_run_that_was_recorded(tmp_path):
     folder = write_series(tmp_path / "runs" / "mine", config_of(), tests=(0.4, 0.6))
     for seed in (1, 2):
-        _write_answers(folder / f"seed-{seed}")
+        _write_predictions(folder / f"seed-{seed}")
     record(tmp_path / "runs", tmp_path / "out")
     own, recorded = read_run(str(folder)), read_run("mine", tmp_path / "out")
     assert recorded.config == own.config
     for mine, theirs in zip(own.members, recorded.members):
         assert (mine.best, mine.curve) == (theirs.best, theirs.curve)
         assert mine.scores["test"] == theirs.scores["test"]
-        np.testing.assert_array_equal(mine.answers["test"], theirs.answers["test"])
+        np.testing.assert_array_equal(mine.predictions["test"], theirs.predictions["test"])
 
 
 def test_an_unknown_run_is_refused_with_the_nearest_and_one_that_was_never_evaluated(tmp_path):

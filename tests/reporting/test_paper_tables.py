@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from disan_tf.reporting.differences import Answers, difference
+from disan_tf.reporting.differences import Predictions, difference
 from disan_tf.reporting.paper_tables import (
     accuracy_per_epoch,
     costs,
@@ -137,9 +137,9 @@ def test_accuracy_by_length_is_the_mean_over_a_series(recorded):
 # Differences to the paper's own model
 
 
-def _answers(share):
+def _predictions_of(share):
     labels = np.zeros(200, np.uint8)
-    return Answers((np.arange(200) >= share * 200).astype(np.uint8), labels)
+    return Predictions((np.arange(200) >= share * 200).astype(np.uint8), labels)
 
 
 @pytest.fixture
@@ -151,8 +151,10 @@ def records(recorded):
         "series": recorded(tests=(0.4, 0.5)),
         "single": recorded(),
     }
-    predictions = {"a_single": [_answers(0.9)], "single": [_answers(0.9)]}
-    predictions.update(lstm=[_answers(0.3)], series=[_answers(0.4), _answers(0.5)])
+    predictions = {"a_single": [_predictions_of(0.9)], "single": [_predictions_of(0.9)]}
+    predictions.update(
+        lstm=[_predictions_of(0.3)], series=[_predictions_of(0.4), _predictions_of(0.5)]
+    )
     return Records(results, predictions)
 
 

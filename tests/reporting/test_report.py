@@ -126,7 +126,7 @@ def test_a_training_that_began_with_a_trained_model_is_recorded_but_in_no_table(
 # Seeds that were trained apart
 
 
-def _write_answers(folder, predictions, step=20):
+def _write_predictions(folder, predictions, step=20):
     arrays = {"predictions": np.array(predictions), "labels": np.array([0, 1, 1]), "step": step}
     np.savez(folder / "evaluation/test.npz", **arrays)
 
@@ -138,7 +138,7 @@ def apart(tmp_path):
         first_seed = 3 if name == "later" else 1
         series = write_series(tmp_path / name / "it", config_of(), tests, first_seed)
         for seed, folder in enumerate(sorted(series.glob("seed-*")), first_seed):
-            _write_answers(folder, [0, seed % 2, 1])
+            _write_predictions(folder, [0, seed % 2, 1])
     return tmp_path
 
 
@@ -182,7 +182,7 @@ def test_joined_lengths_have_the_deviation_over_all_members(apart, lengths):
 def test_single_runs_become_a_series(apart):
     for seed in (1, 2):
         folder = write_run(apart / f"run{seed}/it", config_of(seed=seed), test=seed / 4)
-        _write_answers(folder, [0, 0, seed % 2])
+        _write_predictions(folder, [0, 0, seed % 2])
         result = _record(apart / f"run{seed}", apart / "out")
     assert [member["name"] for member in result["members"]] == ["seed-1", "seed-2"]
     assert result["mean"]["test"]["accuracy"] == 0.375
@@ -219,7 +219,7 @@ def test_predictions_that_not_all_members_have_are_not_kept(apart, lost):
 
 
 def test_predictions_of_another_step_are_not_kept(tmp_path):
-    _write_answers(write_run(tmp_path / "it", config_of()), [0, 1, 1], step=10)
+    _write_predictions(write_run(tmp_path / "it", config_of()), [0, 1, 1], step=10)
     record(tmp_path / "it", tmp_path)
     assert not (tmp_path / "predictions").exists()
 

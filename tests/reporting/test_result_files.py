@@ -63,7 +63,7 @@ def test_what_contradicts_itself_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize(
-    "answers, labels",
+    "predictions, labels",
     [
         (np.zeros(3), np.zeros(4)),
         (np.zeros([2, 2]), np.zeros([2, 2])),
@@ -72,8 +72,8 @@ def test_what_contradicts_itself_is_refused_with_its_place(
         (np.array([{}]), np.zeros(1)),
     ],
 )
-def test_answers_that_fit_no_labels_are_refused(answers, labels, tmp_path):
-    arrays = {"run/predictions": answers, "run/labels": labels}
+def test_predictions_that_fit_no_labels_are_refused(predictions, labels, tmp_path):
+    arrays = {"run/predictions": predictions, "run/labels": labels}
     np.savez_compressed(tmp_path / "a.npz", **arrays)
     with pytest.raises(UserError, match=r"a\.npz is damaged"):
         read_predictions(tmp_path)

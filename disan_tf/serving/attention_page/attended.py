@@ -51,7 +51,7 @@ class AttendedLine:
         return [self.record.get(field, " ".join(tokens)) for field, tokens in pairs]
 
     @property
-    def answer(self) -> str:
+    def prediction(self) -> str:
         """The predicted label, or the predicted score with two digits."""
         return f"{self._predicted('score'):.2f}" if self.is_score else self._predicted("label")
 

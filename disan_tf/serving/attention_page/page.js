@@ -66,10 +66,10 @@
     const wanted = find("find").value.toLocaleLowerCase();
     const items = data.lines.map((line, index) => {
       const text = line.text.join(" / ");
-      if (wanted && !`${text} ${line.answer}`.toLocaleLowerCase().includes(wanted)) return null;
+      if (wanted && !`${text} ${line.prediction}`.toLocaleLowerCase().includes(wanted)) return null;
       const button = element("button", { type: "button", tabIndex: index === state.line ? 0 : -1 },
         element("span", { text: text.trim() || "(empty line)", dir: "auto" }),
-        element("span", { className: "label", text: `${line.number}: ${line.answer}` }));
+        element("span", { className: "label", text: `${line.number}: ${line.prediction}` }));
       button.dataset.line = index;
       button.setAttribute("aria-current", index === state.line);
       button.addEventListener("click", () => choose(index));
@@ -126,14 +126,14 @@
       const bar = element("i");
       bar.style.width = `${100 * probability}%`;
       const isGold = name === line.gold;
-      const className = (name === line.answer ? "predicted " : "") + (isGold ? "gold" : "");
+      const className = (name === line.prediction ? "predicted " : "") + (isGold ? "gold" : "");
       return [element("span", { text: isGold ? `${name} (gold)` : name, className, dir: "auto" }),
         element("span", { className: `bar ${isGold ? "gold" : ""}` }, bar),
         element("span", { text: `${(100 * probability).toFixed(1)} %`, className })];
     });
-    find("answer").replaceChildren(...rows);
+    find("prediction").replaceChildren(...rows);
     if (line.isScore)
-      find("answer").prepend(element("b", { text: "score" }), element("span"), element("b", { text: line.answer }));
+      find("prediction").prepend(element("b", { text: "score" }), element("span"), element("b", { text: line.prediction }));
   }
 
   function drawStage() {

@@ -122,7 +122,7 @@ def _line(line: AttendedLine, features) -> dict:
     return {
         "number": line.number,
         "text": line.texts,
-        "answer": line.answer,
+        "prediction": line.prediction,
         "isScore": line.is_score,
         "gold": line.gold,
         "probabilities": shares,

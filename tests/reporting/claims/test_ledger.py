@@ -25,7 +25,7 @@ from disan_tf.reporting.claims.ledger import (
     Entry,
     render_claims,
 )
-from disan_tf.reporting.differences import Answers, Interval
+from disan_tf.reporting.differences import Interval, Predictions
 from disan_tf.reporting.papers import read_of_all, read_section
 from disan_tf.reporting.result_files import Records
 from tests.support.runs.finished import DATA, config_of
@@ -38,9 +38,9 @@ CLAIM = Claim("It leads.", "Table 2", ROWS, "a qualification")
 CLAIMS = read_of_all("claims", tuple[Claim, ...])
 
 
-def _answers(share):
+def _predictions_of(share):
     """Predictions of which exactly this share is correct."""
-    return Answers((np.arange(EXAMPLES) >= share * EXAMPLES).astype(np.uint8), LABELS)
+    return Predictions((np.arange(EXAMPLES) >= share * EXAMPLES).astype(np.uint8), LABELS)
 
 
 def _series(encoder, shares):
@@ -55,7 +55,7 @@ def _series(encoder, shares):
 
 def _records(ours, others):
     results = {"ours": _series("disan", ours), "others": _series("bi_lstm", others)}
-    kept = {"ours": [*map(_answers, ours)], "others": [*map(_answers, others)]}
+    kept = {"ours": [*map(_predictions_of, ours)], "others": [*map(_predictions_of, others)]}
     return Records(results, kept, {})
 
 
@@ -126,7 +126,7 @@ def test_other_trainings_of_the_same_model_have_their_scores_and_differences(rec
     longer["config"]["train"].update(steps=70, batch_size=4)
     padded["config"]["data"]["vector_dim"] = 100
     results = {**records.results, "longer": longer, "padded": padded}
-    kept = {**records.predictions, "longer": [*map(_answers, (0.7, 0.7))]}
+    kept = {**records.predictions, "longer": [*map(_predictions_of, (0.7, 0.7))]}
     longer["mean"]["test"]["accuracy"] = 0.7
     finding = ROWS.find(records._replace(results=results, predictions=kept))
     name = "Bi-LSTM with s2t self-attention"

@@ -66,7 +66,7 @@ def test_sentences_have_their_labels_and_probabilities(page):
     entries = [button.text.splitlines() for button in _all(page, "#lines button")]
     assert entries[0] == ["the plot is superb .", "1: positive"]
     assert entries[3] == ["(empty line)", "4: positive"]
-    assert "75.0 %" in _one(page, "#answer").text and page.title == "Attention of demo"
+    assert "75.0 %" in _one(page, "#prediction").text and page.title == "Attention of demo"
 
 
 def test_the_gold_label_of_a_wrong_prediction_stands_among_the_likeliest_classes(opened, tmp_path):
@@ -74,8 +74,8 @@ def test_the_gold_label_of_a_wrong_prediction_stands_among_the_likeliest_classes
     record = {"label": "class 1", "gold_label": "class 24", "probabilities": shares}
     write_sentence(tmp_path, 1, TOKENS, disan(TOKENS), **record)
     seen = opened().execute_script(
-        """const frame = document.querySelector('#answer').getBoundingClientRect();
-        return [...document.querySelectorAll('#answer > span')].filter((cell) => {
+        """const frame = document.querySelector('#prediction').getBoundingClientRect();
+        return [...document.querySelectorAll('#prediction > span')].filter((cell) => {
           const { left, width, top, bottom } = cell.getBoundingClientRect();
           return top >= frame.top && bottom <= frame.bottom + 1
             && document.elementFromPoint(left + width / 2, (top + bottom) / 2) === cell;

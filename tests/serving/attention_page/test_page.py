@@ -52,10 +52,10 @@ def test_means_and_features_are_those_of_the_tensors(written):
             np.testing.assert_allclose(found, wanted, atol=0.51 / 255 * whole.max())
 
 
-def test_a_line_has_its_text_answer_and_tokens(written):
+def test_a_line_has_its_text_prediction_and_tokens(written):
     _, content = _content(written[0])
     first = content["lines"][0]
-    assert (first["number"], first["answer"]) == (1, "positive")
+    assert (first["number"], first["prediction"]) == (1, "positive")
     assert first["text"] == [" ".join(TOKENS)]
     assert first["fields"] == [{"name": "sentence", "tokens": TOKENS}]
     assert first["probabilities"] == [["positive", 0.75], ["negative", 0.25]]
@@ -149,7 +149,7 @@ def test_scores_have_two_digits(tmp_path):
     path.write_text(json.dumps(record))
     write_page(tmp_path, "sick")
     (line,) = _content(tmp_path)[1]["lines"]
-    assert (line["answer"], line["isScore"]) == ("3.46", True)
+    assert (line["prediction"], line["isScore"]) == ("3.46", True)
 
 
 def test_without_lines_there_is_no_page(tmp_path):

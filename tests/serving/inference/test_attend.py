@@ -108,7 +108,7 @@ def test_the_prediction_replaces_no_field_of_the_input(bundle, tmp_path):
     description, _ = load(tmp_path / "out", 1)
     assert description["label"] == "gold" and description["predicted_label"] in CLASSES
     (line,) = read_lines(tmp_path / "out")
-    assert line.answer == description["predicted_label"] and not line.is_score
+    assert line.prediction == description["predicted_label"] and not line.is_score
     assert line.probabilities == description["probabilities"]
 
 

@@ -125,7 +125,7 @@ def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[No
 
 
 def _cleaned(node: Node) -> Node:
-    """Returns a node with cleaned tokens, those of `KimTokenizer`."""
+    """Returns a node with cleaned tokens, as `KimTokenizer` returns them."""
     return node._replace(tokens=tuple(_KEPT_BY_KIM.findall(" ".join(node.tokens))))
 
 

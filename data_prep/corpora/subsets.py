@@ -3,7 +3,7 @@
 A pair's digest is the first 5 bytes of the SHA-256 of "premise<tab>hypothesis" in ASCII letters
 and digits alone: both texts are decomposed (NFKD) and lower-cased, and all other characters are
 dropped. So copies of a corpus that differ in white space, punctuation, accents or case have equal
-digests. A label is no part of a pair: labels are those of the file that is read.
+digests. A label is no part of a pair; labels come from the file that is read.
 
 A file, `<name>.digests`, has the line "disan_tf pairs 1 <number of pairs>" and then the digests in
 ascending order, without separators.

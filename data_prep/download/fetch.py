@@ -280,7 +280,7 @@ def _install_any(archives: Sequence[Archive], data_dir: Path, base_url: Optional
     """Installs the first archive that can be installed; files that are there come first.
 
     Raises:
-      UserError, OSError: none can; the error is that of the first one.
+      UserError, OSError: none can be installed; the first archive's error is raised.
     """
     errors = []
     for archive in sorted(archives, key=lambda one: not _path(one, data_dir).exists()):

@@ -16,7 +16,7 @@ keras_version.check()
 
 @functools.cache
 def optimizer_class() -> type:
-    """Returns TFA's `MovingAverage` if TFA can be imported, otherwise that of `without_tfa`."""
+    """Returns TFA's `MovingAverage` if TFA can be imported, otherwise `without_tfa`'s class."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # its end-of-life notice

@@ -79,7 +79,7 @@ class _Output(io.FileIO):
 
 @contextlib.contextmanager
 def naming(path: PathLike) -> Iterator[None]:
-    """Makes errors of the operating system name `path`, as those of failed writes do not."""
+    """Makes errors of the operating system name `path`, which errors of failed writes lack."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
 """Tables as Markdown, CSV and plain text.
 
-A table is a list of lines; a line maps the titles of its columns to their cells. The columns of a
-table are those of all its lines, in the order in which they first appear; a line without a cell
-leaves it empty.
+A table is a list of lines; a line maps the titles of its columns to their cells. A table has
+the columns of all its lines, in the order in which they first appear; a line without a cell leaves
+it empty.
 """
 
 import csv

@@ -12,7 +12,7 @@ A file has named sections, and an entry of a section is a dataclass:
 
     claims = read_section(path, "claims", ("tables", "claims"), tuple[Claim, ...])
 
-A `Union` of dataclasses is told by the key `kind`, the class's name in snake case.
+The key `kind` selects a dataclass of a `Union` by its name in snake case.
 """
 
 import re

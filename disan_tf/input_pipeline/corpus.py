@@ -267,6 +267,6 @@ def _agree(split):
 
 
 def _fit(features, field, tokens):
-    """Returns whether a field's features have so many tokens."""
+    """Returns whether a field's features have this number of tokens."""
     others = [] if features.match is None else [features.match[field]]
     return all(len(array) == tokens for array in [features.spelling[field], *others])

@@ -145,7 +145,7 @@ def _places_if_packed(mask, gap):
 
 
 def _deal(sizes, rows):
-    """Deals sentences of these lengths with gaps, <int32>[batch], to so many rows.
+    """Deals sentences of these lengths with gaps, <int32>[batch], to `rows` rows.
 
     Returns:
       The position of every sentence in the flattened rows <int32>[batch], and the rows' width.

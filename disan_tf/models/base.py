@@ -17,8 +17,8 @@ from disan_tf.text.lookup import UNKNOWN_ID
 class Resources:
     """Arrays and counts that are read from files before a model is built.
 
-    The frequencies are those of word ids in the training data, from id 1 (unknown); for a language
-    model, the number of sentences, twice, comes first.
+    The frequencies count word ids in the training data, from id 1 (unknown); for a language model,
+    the number of sentences, twice, comes first.
     """
 
     words: tuple[int, int]  # number of (trainable, fixed) words

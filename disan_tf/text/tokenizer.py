@@ -68,7 +68,7 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
 
 
 def _join(pieces: tf.RaggedTensor, tokens: tf.RaggedTensor) -> tf.RaggedTensor:
-    """Joins the pieces of each token to those of its row, `<string>[batch, pieces]`."""
+    """Joins the pieces of all tokens of a row, `<string>[batch, pieces]`."""
     splits = tf.gather(pieces.row_splits, tokens.row_splits)
     return tf.RaggedTensor.from_row_splits(pieces.values, splits, validate=False)
 

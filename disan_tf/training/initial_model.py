@@ -120,7 +120,7 @@ def describe_start(record: dict) -> str:
 
 
 def _differences(there, embedding, encoder) -> Iterator[tuple]:
-    """Yields (option, value there, value here) for options that must equal those of a config."""
+    """Yields (option, value there, value here) for options that must equal a config's."""
     if there.embedding.name != embedding.name:
         yield "embedding.name", there.embedding.name, embedding.name
         return

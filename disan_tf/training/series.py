@@ -46,7 +46,7 @@ def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list
 
     Args:
       config: its `seed`, the references to it (`data.seed`), and `data.fold` are replaced.
-      seeds, folds: numbers from the command line, or "all" folds; none = those of the config.
+      seeds, folds: numbers from the command line, or "all" folds; none = the config's.
 
     Raises:
       UserError: a seed or a fold is not a number, occurs twice or does not exist.

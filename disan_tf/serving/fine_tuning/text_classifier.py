@@ -67,7 +67,7 @@ class TextClassifier(TextModel):
     ...}, and returns logits, or their `activation`, <float32>[batch, classes].
 
     Raises:
-      ValueError: the words are not those of the embedding, or an argument is wrong.
+      ValueError: the words do not fit the embedding, or an argument is wrong.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class TextClassifier(TextModel):
           patience: number of epochs without a higher validation accuracy after which training ends.
           batch_size: number of texts in a step.
           seed: seeds the draw of the validation texts; `tf.keras.utils.set_random_seed` the rest.
-          **kwargs: further arguments of `fit`, but those of weights and splits of examples.
+          **kwargs: further arguments of `fit`, except weights and splits of examples.
 
         Returns:
           Keras' history: scores of the trained weights, and of the averages with "val_".
@@ -264,7 +264,7 @@ class TextClassifier(TextModel):
         return [self.classes[number] for number in outputs.argmax(axis=-1)]
 
     def _read(self, x, y, kind: Optional[str] = "loss") -> tuple:
-        """Returns the result of `read_examples`; the kind "loss" is that of the compiled loss."""
+        """Returns the result of `read_examples`; "loss" = what the compiled loss reads."""
         check_fork()
         kind = labels_of(self.loss) if kind == "loss" else kind
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
@@ -305,7 +305,7 @@ class TextClassifier(TextModel):
     def export(self, path: Union[str, Path], format: str = "tf_saved_model", **kwargs) -> None:
         """Writes a SavedModel from raw text to predictions, for other processes.
 
-        Its inputs and outputs are those of `--mode=export`'s signature `serving_default`. A process
+        It has the inputs and outputs of `--mode=export`'s signature `serving_default`. A process
         that loads it needs `import tensorflow_text`, and not this package. An older SavedModel in
         the folder is replaced. Further arguments of Keras' `export` have no effect.
 

@@ -23,7 +23,7 @@ class TextModel(tf.keras.Model):
       model, words, tokenizer: see `TextClassifier`.
 
     Raises:
-      ValueError: the words are not those of the embedding.
+      ValueError: the words do not fit the embedding.
     """
 
     def __init__(

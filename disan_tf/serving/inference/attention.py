@@ -28,7 +28,7 @@ class Attention(dict):
     Args:
       fields, tokens: the names of the sentences, and the tokens of each.
       tensors: the tensors of `disan_tf.serving.inference.attend`.
-      crossed: whether the words of a sentence attend to those of the other sentence (DRCN).
+      crossed: whether the words of a sentence attend to the other sentence's words (DRCN).
 
     Attributes:
       matrices: the names of the tensors <float32>[head, dependent, feature].

@@ -62,7 +62,7 @@ def longest_text(weights: Callable, memory: int) -> int:
 
 
 def _cost(weights, tokens: int) -> int:
-    """Returns the bytes that a text with so many tokens needs."""
+    """Returns the bytes that a text with this number of tokens needs."""
     inputs = [
         tf.ones([1, tokens, *(size or 1 for size in spec.shape[2:])], spec.dtype)
         for spec in weights.input_signature

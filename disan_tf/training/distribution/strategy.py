@@ -181,7 +181,7 @@ def summed(gradients: list, measured: dict, by_row: bool = True) -> tuple[list, 
     """Sums the gradients, of which some may be None, and the metrics <float32>[] over the replicas.
 
     With `by_row`, a sparse gradient's rows are summed before they are sent. Without it,
-    `tf.linalg.global_norm`, which takes each occurrence of a row, equals that of one process.
+    `tf.linalg.global_norm`, which takes each occurrence of a row, equals its value in one process.
     """
     if batch_share.current() is None:
         return gradients, measured

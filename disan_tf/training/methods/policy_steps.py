@@ -120,7 +120,7 @@ def product_reward(losses, selections, penalty: float) -> tf.Tensor:
 
     ReSAN Eq. 17 differs: it has the probability instead of the loss and the fractions' sum instead
     of their product. `losses` are the examples' losses without weight decay, <float32>[batch], as
-    is R; `selections` are those of one sentence of each example; `penalty` is lambda of Eq. 17.
+    is R; `selections` belong to one sentence of each example; `penalty` is lambda of Eq. 17.
     """
     return -(losses + penalty * selections.dependent_fraction * selections.head_fraction)
 

@@ -15,7 +15,7 @@ _STEPS = "step {n:,}/{total:,} {bar} {rate_noinv_fmt}, about {remaining} left{po
 class ConsoleLog(tf.keras.callbacks.Callback):
     """Prints a line at every evaluation: scores, speed, time left.
 
-    `steps` are those of the whole training; a step has `examples` in the mean.
+    `steps` is the number of steps of the whole training; a step has `examples` on average.
     """
 
     def __init__(self, steps: int, examples: float, epoch_steps: int):

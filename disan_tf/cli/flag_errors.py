@@ -46,7 +46,7 @@ def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) ->
 
 
 def _unknown_flag(name: str, path: Optional[str], flag_values: flags.FlagValues) -> str:
-    """Returns a sentence on a flag that does not exist: an option of the config, or misspelt."""
+    """Returns a sentence on an unknown flag, which may be misspelt or an option of the config."""
     if name.startswith("config."):
         return f"--{name} needs a config file before it: --config=FILE."
     near = nearest(name, flag_values)

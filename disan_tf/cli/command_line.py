@@ -205,7 +205,7 @@ def _with_config_files(argv: list[str]) -> list[str]:
 
 
 def _print_help(argv: list[str]) -> None:
-    """Prints a help text or the version and exits, if the arguments ask for it."""
+    """Prints the welcome, the help or the version and exits, unless there are flags to parse."""
     if len(argv) == 1:
         print(welcome())
     elif set(argv) & set(HELP_FLAGS):

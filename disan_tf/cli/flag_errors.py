@@ -49,17 +49,18 @@ def _unknown_flag(name: str, path: Optional[str], flag_values: flags.FlagValues)
     """Returns a sentence on an unknown flag, which may be misspelt or an option of the config."""
     if name.startswith("config."):
         return f"--{name} needs a config file before it: --config=FILE."
-    near = nearest(name, flag_values)
-    meant = [f"--{near}"] if near else []
+    config = {}
     if path:
         with contextlib.suppress(Exception):  # a config is Python and can raise anything
-            options = _find_options(flag_values["config"].parser.parse(path), name)
-            meant = sorted(options, key=len) or meant
+            config = flag_values["config"].parser.parse(path)
+    meant = sorted(_find_options(config, name.replace("-", "_")), key=len)
+    near = nearest(name, flag_values)
+    meant += [f"--{near}"] if near else []
     return f"--{name} is not a flag" + (f"; did you mean {join_choices(meant)}?" if meant else ".")
 
 
 def _find_options(section: Mapping, name: str, prefix: str = "--config.") -> Iterator[str]:
-    """Yields the flags of a config's options whose name is `name`, with or without the section."""
+    """Yields the flags of all options that `name` matches; it may begin with their sections."""
     for key, value in section.items():
         if hasattr(value, "items"):
             yield from _find_options(value, name, f"{prefix}{key}.")

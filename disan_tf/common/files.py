@@ -79,7 +79,7 @@ class _Output(io.FileIO):
 
 @contextlib.contextmanager
 def naming(path: PathLike) -> Iterator[None]:
-    """Makes errors of the operating system name `path`, which errors of failed writes lack."""
+    """Adds `path` to errors of the operating system; errors of failed writes name no file."""
     try:
         yield
     except OSError as error:

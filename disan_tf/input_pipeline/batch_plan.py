@@ -73,8 +73,8 @@ class BatchPlan:
     """The batches of a training by epoch, and the epoch by step.
 
     With a token budget the number of batches may differ by epoch. A count needs the epoch's plan,
-    so past counts are kept. The first arguments are `plan_batches`' arguments; `examples` is the
-    number of examples to draw, see `draw_examples`, or 0 for all. Too low a number is a ValueError.
+    so past counts are kept. `plan_batches` explains the other arguments. `examples` is the number
+    of examples to draw, see `draw_examples`, or 0 for all. Raises ValueError for too low a number.
 
     Attributes:
       rows: <int64>[examples], the sorted indices of the training examples.

@@ -59,8 +59,8 @@ def read_run(name: str, results: Path = CHECKPOINTS) -> Run:
     if (folder / "config.json").is_file():
         return _read_folder(name, folder)
     if recorded.is_file():
-        predictions = results / "predictions" / f"{name}.npz"
-        kept = read_prediction_file(predictions) if predictions.is_file() else []
+        path = results / "predictions" / f"{name}.npz"
+        kept = read_prediction_file(path) if path.is_file() else []
         return _of_result(name, read_result(recorded), kept)
     known = [str(path.parent) for path in folder.parent.glob("*/config.json")]
     known += [path.stem for path in recorded.parent.glob("*.json")]

@@ -2,15 +2,15 @@
 
     vocabulary.txt       words of ids 2 and up
     forms.tsv            stems and lemmas of words, for models that read word matches
-    <name>.weights.h5    the weights, fixed vectors included
+    step-*.weights.h5    the weights, fixed vectors included; the name has step and digest
     model.json           format, the resolved config, classes, word counts, tokenizer, the
                          arguments of the biLM that feeds the model, scores, and the digests of the
                          other files
 
-`model.json` is written last and by rename, and the name of the weights has their digest, so that no
-file of an older bundle changes before it: a killed process leaves the older bundle or the new one.
-Only a bundle with another vocabulary or other forms is damaged if the kill comes after they are
-renamed and before `model.json` is.
+`model.json` is written last, by rename. The name of the weights contains the first digits of their
+digest, so that new weights never overwrite older ones. If a process is killed, the older or the new
+bundle is complete. One case is not covered: if the vocabulary or the forms differ, a kill between
+their renaming and the renaming of `model.json` damages the older bundle.
 """
 
 import hashlib

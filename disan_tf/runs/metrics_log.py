@@ -14,8 +14,8 @@ class MetricsLog:
     """The log of a training's measurements, one JSON object a line.
 
     Lines of steps after `last_step`, from which training continues, are removed, since these steps
-    will be measured again. `seconds` is the last line's time, 0 without lines. A process that does
-    not write, one of several, keeps no lines.
+    will be measured again. `seconds` is the value in the last line, or 0 without lines. A process
+    that does not write, one of several, keeps no lines.
     """
 
     def __init__(self, path, last_step: int, writes: bool = True):

@@ -21,8 +21,8 @@ MOST_LINKS, DEEPEST = 100_000, 64  # of an HDF5 file; our largest has a few hund
 def weights_as_hdf5(model: tf.keras.Model, halve: bool = False) -> bytes:
     """Returns the content of an HDF5 file with a model's weights, under Keras 2's names.
 
-    HDF5 ends the process if a write to the disk fails. Therefore it writes into memory. With
-    `halve`, matrices become compressed float16.
+    The file is built in memory, because HDF5 ends the process if a write to the disk fails. With
+    `halve`, matrices are stored as compressed float16.
     """
     content = io.BytesIO()
     with h5py.File(content, "w") as file:

@@ -73,7 +73,7 @@ def load_keras(path: Union[str, Path]) -> tf.keras.Model:
             for name, text in texts.items():
                 file.writestr(name, text)
             file.write(weights, _WEIGHTS)
-        # Twice, and a megabyte for states that are not saved, such as metrics.
+        # Twice the file's size, and a megabyte for unsaved states such as metrics.
         with memory_limit(1, ("file", 2 * size + (1 << 20))):
             model = _load(path, checked)
     check_finite(model, path, REMEDY)

@@ -82,8 +82,9 @@ def check_class_options(
 ) -> None:
     """Checks `class_weights` and `criterion` of `config.train`; raises ValueError.
 
-    `class_weights`, see `weights_of_classes`, may be "" for 1, and `criterion` "" for the
-    model class `task`'s own. `has_policy` tells whether policy gradient trains the model.
+    An empty `class_weights`, see `weights_of_classes`, gives every class the weight 1. An empty
+    `criterion` means the criterion of the model class `task`. `has_policy` tells whether policy
+    gradient trains the model.
     """
     if criterion:
         check_choice("criterion", criterion, task.criteria or [task.criterion])

@@ -229,9 +229,9 @@ def test_help_and_mistakes_need_no_tensorflow():
         (["--released", "true"], "true is not a flag; write flags as --name=value."),
         (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train"),
         (["--word_dir=x"], "--word_dir is not a flag; did you mean --workdir?"),
-        ([TINY, "--learning_rate=3"], "is not a flag; did you mean --config.train.learning_rate?"),
+        ([TINY, "--learning-rate=3"], "is not a flag; did you mean --config.train.learning_rate?"),
         ([TINY, "--train.steps", "3"], "is not a flag; did you mean --config.train.steps?"),
-        ([TINY, "--seed=3"], "is not a flag; did you mean --config.seed or --config.data.seed?"),
+        ([TINY, "--seed=3"], "did you mean --config.seed, --config.data.seed or --seeds?"),
         (["--output_format=no"], "--output_format=no must be jsonl or csv."),
         (["--top_k=0"], "--top_k=0 must be a whole number of at least 1."),
         (

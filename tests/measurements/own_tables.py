@@ -180,14 +180,14 @@ def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
     train = _shuffled(train, seed)[: count or None]
     classes = sorted({row[-1] for row in (*train, *test)})
     gold = np.array([classes.index(row[-1]) for row in test])
-    scores, members = {}, {}
+    scores, by_method = {}, {}
     for name, fit in METHODS.items():
         tf.keras.utils.set_random_seed(seed)
         started = time.process_time()
         predictions = np.array([classes.index(label) for label in fit(train, test, preset, seed)])
         seconds = time.process_time() - started
-        members[name] = Predictions(predictions, gold)
-        gain = difference([members[name]], [members["tfidf"]], "accuracy")
+        by_method[name] = Predictions(predictions, gold)
+        gain = difference([by_method[name]], [by_method["tfidf"]], "accuracy")
         scores[name] = {
             "accuracy": float(np.mean(predictions == gold)),
             "gain": dict(zip(("value", "low", "high"), gain)),

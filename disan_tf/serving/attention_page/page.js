@@ -107,7 +107,7 @@
     const line = current();
     find("text").replaceChildren(...line.text.map((text) =>
       element("span", { text: text.trim() || "(empty line)", dir: "auto" })));
-    drawAnswer(line);
+    drawPrediction(line);
     const options = line.views.map((view, index) => element("option", { value: index, text: words(view.name) }));
     find("view").replaceChildren(...options);
     state.view = Math.min(state.view, Math.max(0, options.length - 1));
@@ -121,7 +121,7 @@
     drawStage();
   }
 
-  function drawAnswer(line) {
+  function drawPrediction(line) {
     const rows = line.probabilities.flatMap(([name, probability]) => {
       const bar = element("i");
       bar.style.width = `${100 * probability}%`;

@@ -52,7 +52,7 @@ def check_arguments(
 
 
 def check_words(words: Sequence[str], table) -> None:
-    """Raises ValueError unless the words fit an embedding: as many as it has, and all different."""
+    """Raises ValueError unless the words are distinct and as many as the embedding's."""
     count = table.trainable_words + table.fixed_words
     if len(words) != count or len({*words}) != count:
         raise ValueError(f"words must be {count:,} different words, one for each of the embedding.")

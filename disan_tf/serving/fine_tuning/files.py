@@ -77,13 +77,13 @@ def write_preset(
 
 
 def _check_preset(folder: Path, words: bytes) -> None:
-    """Raises ValueError if the folder has a preset's files, and no preset.
+    """Raises ValueError if a file that is not part of a preset would be overwritten.
 
-    A vocabulary of the same `words` stays from a first save that was killed.
+    A vocabulary equal to `words` is accepted, because a first save that was killed leaves one.
     """
     found = [folder / name for name in ("model.json", _CARD) if (folder / name).exists()]
     vocabulary = folder / VOCABULARY
-    if vocabulary.exists() and vocabulary.read_bytes() != words:
+    if vocabulary.exists() and not (vocabulary.is_file() and vocabulary.read_bytes() == words):
         found.append(vocabulary)
     try:
         if found:

@@ -264,7 +264,7 @@ class TextClassifier(TextModel):
         return [self.classes[number] for number in outputs.argmax(axis=-1)]
 
     def _read(self, x, y, kind: Optional[str] = "loss") -> tuple:
-        """Returns the result of `read_examples`; "loss" = what the compiled loss reads."""
+        """Returns `read_examples`' result; "loss" means the labels that the loss reads."""
         check_fork()
         kind = labels_of(self.loss) if kind == "loss" else kind
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)

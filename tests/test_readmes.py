@@ -13,7 +13,7 @@ from disan_tf.cli.command_line import FLAGS
 from disan_tf.cli.help import parameters_of
 from disan_tf.cli.modes import MODES
 from disan_tf.common.files import read_json
-from disan_tf.runs.work_directory import flatten
+from disan_tf.common.options import flatten
 from tests.support.pages import blocks_of, text_of
 from tests.support.runs.finished import config_of, write_run
 from tests.support.runs.training import load_config

@@ -27,7 +27,7 @@ def check_config(config) -> None:
             for section in _sections(config):
                 check_section(*section)
     finally:
-        BaseLayer()  # undoes that Keras makes all our layers TensorFlow 1's in a graph
+        BaseLayer()  # in a graph, Keras turns our layers into TensorFlow 1's; undo it
     check_head(config.train.get("batch_norm_batches", 0), config.task.head)
     check_replicas(config.train.get("distribution", "none"), config.embedding.name)
     check_xla(config.train, config.encoder, config.task.name, config.dtype)

@@ -8,7 +8,6 @@ import shlex
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Optional
 
@@ -16,7 +15,7 @@ from absl import flags
 
 from disan_tf.common.errors import UserError, shorten
 from disan_tf.common.installation import config_names, version
-from disan_tf.common.options import join_choices, nearest, suggestion
+from disan_tf.common.options import flatten, join_choices, nearest, suggestion
 
 INTERNAL = os.EX_SOFTWARE  # exit status of an error in our code
 _TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
@@ -49,23 +48,16 @@ def _unknown_flag(name: str, path: Optional[str], flag_values: flags.FlagValues)
     """Returns a sentence on an unknown flag, which may be misspelt or an option of the config."""
     if name.startswith("config."):
         return f"--{name} needs a config file before it: --config=FILE."
-    config = {}
+    options = {}
     if path:
         with contextlib.suppress(Exception):  # a config is Python and can raise anything
-            config = flag_values["config"].parser.parse(path)
-    meant = sorted(_find_options(config, name.replace("-", "_")), key=len)
+            options = flatten(flag_values["config"].parser.parse(path).to_dict())
+    ending = f".{name.replace('-', '_')}"
+    found = [option for option in options if f".{option}".endswith(ending)]
+    meant = [f"--config.{option}" for option in sorted(found, key=len)]
     near = nearest(name, flag_values)
     meant += [f"--{near}"] if near else []
     return f"--{name} is not a flag" + (f"; did you mean {join_choices(meant)}?" if meant else ".")
-
-
-def _find_options(section: Mapping, name: str, prefix: str = "--config.") -> Iterator[str]:
-    """Yields the flags of all options that `name` matches; it may begin with their sections."""
-    for key, value in section.items():
-        if hasattr(value, "items"):
-            yield from _find_options(value, name, f"{prefix}{key}.")
-        elif f"{prefix}{key}".endswith(f".{name}"):
-            yield prefix + key
 
 
 def log_failure(error: Exception, workdir: Optional[str]) -> str:

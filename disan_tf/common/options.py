@@ -77,6 +77,17 @@ def chosen(components: Mapping, section: str, values: Mapping, name: str = "name
         raise UserError(flag(section, str(error))) from None
 
 
+def flatten(tree: dict, prefix: str = "") -> dict:
+    """Flattens nested names: {"train": {"steps": 5}} -> {"train.steps": 5}."""
+    flat = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
 def flag(section: str, name: str) -> str:
     """Returns the flag that overrides a config option."""
     return f"--config.{section}.{name}" if section else f"--config.{name}"

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.common.options import suggestion
+from disan_tf.common.options import flatten, suggestion
 from disan_tf.common.schema import check_schema
 from disan_tf.reporting.differences import Predictions
 from disan_tf.reporting.result_files import read_evaluation, read_prediction_file, read_result
@@ -15,7 +15,7 @@ from disan_tf.reporting.results import members_of
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
 from disan_tf.runs.series_summary import MEMBER_CONFIGS
-from disan_tf.runs.work_directory import flatten, read_config, read_start
+from disan_tf.runs.work_directory import read_config, read_start
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
 _KEPT = (*SCORES, "perplexity")

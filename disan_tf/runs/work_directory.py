@@ -11,6 +11,7 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import check_format, read_json, write_json
+from disan_tf.common.options import flatten
 from disan_tf.input_pipeline.format import Keys
 from disan_tf.runs.machine import MACHINE
 
@@ -133,17 +134,6 @@ def check_names(path, config, remedy: str) -> None:
     for value in config.values() if is_object else config:
         if isinstance(value, (dict, list)):
             check_names(path, value, remedy)
-
-
-def flatten(tree: dict, prefix: str = "") -> dict:
-    """Flattens nested names: {"train": {"steps": 5}} -> {"train.steps": 5}."""
-    flat = {}
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            flat.update(flatten(value, f"{prefix}{key}."))
-        else:
-            flat[prefix + key] = value
-    return flat
 
 
 def command_line(arguments: Sequence[str]) -> Optional[str]:

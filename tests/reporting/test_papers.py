@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.options import flatten
 from disan_tf.reporting.differences import Interval
 from disan_tf.reporting.papers import (
     FOLDER,
@@ -15,7 +16,6 @@ from disan_tf.reporting.papers import (
     read_section,
 )
 from disan_tf.reporting.result_files import read_results
-from disan_tf.runs.work_directory import flatten
 from tests.support.runs.finished import config_of
 from tests.support.runs.training import load_config
 

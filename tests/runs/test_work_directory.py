@@ -6,6 +6,7 @@ from ml_collections import ConfigDict
 from configs.common import base_config
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_json
+from disan_tf.common.options import flatten
 from disan_tf.runs import work_directory
 
 # The options of every config when work directories got format 2.
@@ -29,7 +30,7 @@ def _config() -> ConfigDict:
 
 
 def test_an_option_that_is_new_has_a_value_for_older_work_directories():
-    new = work_directory.flatten(_config().to_dict()).keys() - OF_FORMAT_2
+    new = flatten(_config().to_dict()).keys() - OF_FORMAT_2
     assert new | OF_SOME == work_directory.ADDED.keys()
 
 

@@ -83,7 +83,7 @@ def _check_preset(folder: Path, words: bytes) -> None:
     """
     found = [folder / name for name in ("model.json", _CARD) if (folder / name).exists()]
     vocabulary = folder / VOCABULARY
-    if vocabulary.exists() and not (vocabulary.is_file() and vocabulary.read_bytes() == words):
+    if vocabulary.is_file() and vocabulary.read_bytes() != words:
         found.append(vocabulary)
     try:
         if found:

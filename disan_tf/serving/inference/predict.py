@@ -145,8 +145,8 @@ def describe_all(
 ) -> list[dict]:
     """Describes predictions by `label` or `score`, and `probabilities`.
 
-    Where a text has no word that the model knows, `no_known_word` is True. `top_k`
-    keeps only the largest probabilities, in descending order.
+    Where a text has no word that the model knows, `no_known_word` is True. `top_k` keeps
+    only the largest probabilities, in descending order.
 
     Args:
       sentences, outputs: see `tokenise` and `make_prediction_step`.

@@ -22,7 +22,7 @@ from tensorboard.plugins.text.summary_v2 import text_pb
 from tensorboard.util.tensor_util import make_tensor_proto
 
 from disan_tf.common.files import sync_and_rename
-from disan_tf.runs.work_directory import flatten
+from disan_tf.common.options import flatten
 from disan_tf.training.options import is_logged
 
 EVENT_FILES = "events.out.tfevents.*"

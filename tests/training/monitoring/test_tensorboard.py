@@ -17,8 +17,8 @@ from tensorboard.plugins.hparams.backend_context import Context
 
 from configs.disan_sst import get_config
 from disan_tf.common.errors import explain
+from disan_tf.common.options import flatten
 from disan_tf.models.factory import build_model
-from disan_tf.runs.work_directory import flatten
 from disan_tf.training.monitoring import tensorboard
 from disan_tf.training.monitoring.tensorboard import (
     EventWriter,

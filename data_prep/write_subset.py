@@ -36,7 +36,7 @@ def write_subset(corpus: str, data_dir: Path, output: Optional[Path] = None) -> 
       UserError: the corpus is missing or damaged, or has no pair with a gold label.
     """
     layout, data_dir = LAYOUTS[corpus], Path(data_dir)
-    path = layout.find(data_dir)["train"]
+    path = layout.find(data_dir, ["train"])["train"]
     rows = read_rows(path, "text", restore(corpus))
     digests = [subsets.digest(row.premise, row.hypothesis) for row in rows if row.label != NO_LABEL]
     if not digests:

@@ -1,9 +1,11 @@
 """Readers of raw corpora: one module per corpus, or per layout of several corpora."""
 
+from pathlib import Path
+
 from data_prep.corpora import multinli, polarity, sick, snli, sst, table, text, trec
 from data_prep.corpora.corpus import Corpus, Example, Reader
 
-__all__ = ["Corpus", "Example", "READERS", "Reader", "fields_of", "splits_of"]
+__all__ = ["Corpus", "Example", "READERS", "Reader", "fields_of", "read_test", "splits_of"]
 
 READERS: dict[str, Reader] = {
     "multinli": multinli,
@@ -17,6 +19,18 @@ READERS: dict[str, Reader] = {
     "mpqa": polarity,
     "subj": polarity,
 }
+TEST_FILES = ("sick", "snli", "sst", "trec")  # corpora whose test split can be read alone
+
+
+def read_test(data_dir: Path, options) -> Corpus:
+    """Reads the test split; of the other corpora than `TEST_FILES`, all splits.
+
+    Raises:
+      UserError: see `Reader.read`.
+    """
+    reader = READERS[options.corpus]
+    splits = {"splits": ("test",)} if options.corpus in TEST_FILES else {}
+    return reader.read(data_dir, options, **splits)
 
 
 def fields_of(options) -> tuple[str, ...]:

@@ -59,6 +59,7 @@ class Corpus:
         expected: Optional[int] = None,
         difference: str = DIFFERENCE,
         is_whole: bool = True,
+        file: Optional[Path] = None,
         **others,
     ) -> None:
         """Records a split's counts, with a warning if they differ from the official counts.
@@ -69,12 +70,14 @@ class Corpus:
             count.
           difference: the warning; `str.format` fills in the fields of `DIFFERENCE`.
           is_whole: False warns even if `read` equals `expected`.
+          file: the file of this split alone, which the warning names.
           others: further counts, among them "dropped" (by reason) and "kept".
         """
         self.counts[split] = {self.unit: read, "expected": expected, **others}
         if expected is not None and (read != expected or not is_whole):
             figures = {"split": split, "read": read, "expected": expected, "unit": self.unit}
-            self.warnings.append(difference.format(corpus=self.name.upper(), **figures))
+            warning = difference.format(corpus=self.name.upper(), **figures)
+            self.warnings.append(f"{file.name}: {warning}" if file else warning)
 
     @property
     def genres(self) -> list[str]:
@@ -147,6 +150,9 @@ class Reader(Protocol):
 
     def read(self, data_dir: Path, options) -> Corpus:
         """Reads and checks the corpus.
+
+        Corpora in `data_prep.corpora.TEST_FILES` take a third argument `splits`, which names the
+        splits to read; the files of other splits may be missing.
 
         Raises:
           UserError: a missing file, or malformed data (names file and line).

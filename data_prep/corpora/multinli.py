@@ -48,7 +48,7 @@ def read(data_dir: Path, options) -> Corpus:
       options: the options of `nli_files.read`, and `split_seed`, which divides the matched pairs
         with a gold label into "dev" (half of each class) and "test".
     """
-    corpus = nli_files.read(data_dir, LAYOUT, options)
+    corpus = nli_files.read(data_dir, LAYOUT, options, tuple(LAYOUT.pairs))
     matched, mismatched = map(corpus.splits.pop, ("dev_matched", "dev_mismatched"))
     in_dev = held_out([example.label for example in matched], 0.5, options.split_seed)
     test, dev = divide(matched, in_dev)

@@ -8,7 +8,7 @@ As in the authors' code, training pairs with an overlong sentence are dropped. U
 authors' code, words that only dropped pairs have get no id: their vectors would never be trained.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
@@ -56,20 +56,21 @@ class Layout(NamedTuple):
     pairs: Mapping[str, int]
     labeled: Mapping[str, int]
 
-    def find(self, data_dir: Path) -> dict[str, Path]:
-        """Finds each part's file; raises UserError if one is missing."""
-        stems = {part: f"{self.folder}/{self.folder}_{part}" for part in self.pairs}
+    def find(self, data_dir: Path, parts: Iterable[str]) -> dict[str, Path]:
+        """Finds the files of some parts; raises UserError if one is missing."""
+        stems = {part: f"{self.folder}/{self.folder}_{part}" for part in parts}
         return find(Path(data_dir), self.title, stems, SUFFIXES)
 
-    def files(self, data_dir: Path, options) -> list[Path]:
-        """Returns the files that `read` would read below `data_dir`; see `find`."""
-        subset = _find_subset(data_dir, options)
+    def files(self, data_dir: Path, options, parts: Optional[Iterable[str]] = None) -> list[Path]:
+        """Returns the files that `read` would read for some parts, None = all; see `find`."""
+        paths = self.find(data_dir, parts or self.pairs)
+        subset = _find_subset(data_dir, options) if "train" in paths else None
         extra = [] if subset is None or subset.parent == subsets.PACKAGED else [subset]
-        return [*self.find(data_dir).values(), *extra]
+        return [*paths.values(), *extra]
 
 
-def read(data_dir: Path, layout: Layout, options) -> Corpus:
-    """Reads a corpus with its layout's parts as splits; only "train" loses long pairs.
+def read(data_dir: Path, layout: Layout, options, parts: Iterable[str]) -> Corpus:
+    """Reads a corpus with parts of its layout as splits; only "train" loses long pairs.
 
     Args:
       data_dir: folder that holds the layout's folder. Where a part has both a `.jsonl` and a `.txt`
@@ -82,14 +83,15 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
         that covers this share of training sentences, and training pairs with a longer sentence are
         dropped; 1 drops none); and `subset`, absent or "" for all pairs, the name of a subset of
         the training pairs, see `data_prep.corpora.subsets.find`. Its pairs keep the file's order.
+      parts: the keys of `layout.pairs` to read.
 
     Raises:
       UserError: a missing file, malformed data (names file and line), or a training file that lacks
         pairs of the subset.
     """
-    paths, remedy = layout.find(data_dir), restore(layout.name)
-    inputs = layout.files(data_dir, options)
-    subset_file = _find_subset(data_dir, options)
+    paths, remedy = layout.find(data_dir, parts), restore(layout.name)
+    inputs = layout.files(data_dir, options, parts)
+    subset_file = _find_subset(data_dir, options) if "train" in paths else None
     subset = subset_file and subsets.read(subset_file)
     corpus = Corpus(layout.name, FIELDS, CLASSES, {}, {}, inputs, unit="pairs")
     tokenizer = SentenceTokenizer(options.tokenizer, options.split_words, options.empty_tokens)
@@ -113,6 +115,7 @@ def read(data_dir: Path, layout: Layout, options) -> Corpus:
             None if is_synthetic([path]) else layout.pairs[part],
             difference,
             labeled == layout.labeled[part],
+            path,
             dropped=dropped,
             kept=len(kept),
         )

@@ -5,7 +5,7 @@ edition lacks some of the pairs; the papers use SemEval's edition. The later rel
 a column of the splits, is read where SemEval's three files are absent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Optional
@@ -51,38 +51,41 @@ SPLITS = ("train", "dev", "test")
 
 def files(data_dir: Path, options) -> list[Path]:
     """Returns the file of each split, or the later release; raises UserError if one is missing."""
-    return list(dict.fromkeys(_find(data_dir).values()))
+    return list(dict.fromkeys(_find(data_dir, SPLITS).values()))
 
 
-def read(data_dir: Path, options) -> Corpus:
+def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
     """Reads SICK.
 
     Args:
       data_dir: folder that holds `sick/SICK_{train,trial,test_annotated}.txt`, or `sick/SICK.txt`.
       options: has `tokenizer` ("treebank": the sentences are raw).
+      splits: the splits to read.
 
     Raises:
       UserError: a missing file, or malformed data (names file and line).
     """
-    paths = _find(data_dir)
+    paths = _find(data_dir, splits)
     tokenizer = SentenceTokenizer(options.tokenizer)
-    inputs = files(data_dir, options)
+    inputs = list(dict.fromkeys(paths.values()))
     corpus = Corpus("sick", FIELDS, CLASSES, {}, {}, inputs, unit="pairs", scores=True)
     for split, path in paths.items():
         corpus.splits[split] = _read_split(path, split, tokenizer)
         pairs = len(corpus.splits[split])
         difference = OTHER_EDITION if pairs == OTHER_EDITION_PAIRS[split] else DIFFERENCE
-        corpus.count(split, pairs, OFFICIAL_PAIRS[split], difference, dropped={}, kept=pairs)
+        file = None if path.name == Path(LATER_FILE).name else path
+        expected = OFFICIAL_PAIRS[split]
+        corpus.count(split, pairs, expected, difference, file=file, dropped={}, kept=pairs)
     return corpus
 
 
-def _find(data_dir: Path) -> dict[str, Path]:
-    """Finds the files of the splits, which are one file in the later release."""
+def _find(data_dir: Path, splits: Sequence[str]) -> dict[str, Path]:
+    """Finds the files of splits, which are one file in the later release."""
     data_dir = Path(data_dir)
     later = data_dir / LATER_FILE
     if later.is_file() and not any((data_dir / name).is_file() for name in FILES.values()):
-        return dict.fromkeys(FILES, later)
-    return find(data_dir, "SICK", FILES)
+        return dict.fromkeys(splits, later)
+    return find(data_dir, "SICK", {split: FILES[split] for split in splits})
 
 
 def _rows(path: Path, split: str) -> Iterator[tuple[str, str, str, float]]:

@@ -1,5 +1,6 @@
 """Stanford Natural Language Inference corpus (Bowman et al. 2015)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from data_prep.corpora import nli_files, subsets
@@ -25,6 +26,6 @@ def files(data_dir: Path, options) -> list[Path]:
     return LAYOUT.files(data_dir, options)
 
 
-def read(data_dir: Path, options) -> Corpus:
-    """Reads SNLI, see `nli_files.read`; its parts are its splits."""
-    return nli_files.read(data_dir, LAYOUT, options)
+def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
+    """Reads splits of SNLI, see `nli_files.read`; its parts are its splits."""
+    return nli_files.read(data_dir, LAYOUT, options, splits)

@@ -8,10 +8,10 @@ leaves first from left to right, then inner nodes with children before their par
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 from data_prep.corpora import sst_original
 from data_prep.corpora.corpus import Corpus, Example
@@ -65,7 +65,7 @@ def files(data_dir: Path, options) -> list[Path]:
     return find_layout(Path(data_dir)).files
 
 
-def read(data_dir: Path, options) -> Corpus:
+def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
     """Reads SST from the first layout found below `data_dir`.
 
     Args:
@@ -78,15 +78,16 @@ def read(data_dir: Path, options) -> Corpus:
         each phrase); and `tokenizer`: "kim" cleans the leaves first, as
         `disan_tf.text.tokenizer.KimTokenizer` does, and drops examples that have no token left;
         all others leave the tokens of the trees as they are.
+      splits: the splits to read.
 
     Raises:
       UserError: no layout found, or malformed data (names file and line).
     """
-    layout = find_layout(Path(data_dir))
+    layout = find_layout(Path(data_dir), splits)
     trees, classes = layout.read(), CLASSES[options.classes]
     corpus = Corpus("sst", FIELDS, classes, {}, {}, layout.files, unit="trees")
-    official = dict.fromkeys(SPLITS) if is_synthetic(layout.files) else OFFICIAL_TREES
-    for split, expected in official.items():
+    official = {} if is_synthetic(layout.files) else OFFICIAL_TREES
+    for split in splits:
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
         if options.tokenizer == "kim":
@@ -97,7 +98,8 @@ def read(data_dir: Path, options) -> Corpus:
         corpus.count(
             split,
             len(trees[split]),
-            expected,
+            official.get(split),
+            file=layout.file_of(split),
             nodes=len(nodes),
             dropped=dropped,
             copies=len(copies),
@@ -161,14 +163,18 @@ class Layout(NamedTuple):
     files: list[Path]
     read: Callable[[], Trees]
 
+    def file_of(self, split: str) -> Optional[Path]:
+        """Returns the file of one split alone; None if the layout has no such file."""
+        return next((path for path in self.files if path.name == f"{split}.txt"), None)
 
-def find_layout(data_dir: Path) -> Layout:
-    """Returns the first layout found below `data_dir`.
+
+def find_layout(data_dir: Path, splits: Sequence[str] = SPLITS) -> Layout:
+    """Returns the first layout found below `data_dir` that has the splits.
 
     Raises:
       UserError: there is no layout.
     """
-    paths = {split: data_dir / TREES / f"{split}.txt" for split in SPLITS}
+    paths = {split: data_dir / TREES / f"{split}.txt" for split in splits}
     if all(path.is_file() for path in paths.values()):
         return Layout(list(paths.values()), partial(_read_trees, paths))
     for archive in (data_dir / name for name in ARCHIVES):

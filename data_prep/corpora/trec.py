@@ -4,6 +4,7 @@ The questions are tokenised. There is no official dev split; a seeded part of th
 replaces it.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from data_prep.corpora import held_out
@@ -46,10 +47,10 @@ SPLITS = ("train", "dev", "test")
 
 def files(data_dir: Path, options) -> list[Path]:
     """Returns the file of each official split; raises UserError if one is missing."""
-    return list(_find(data_dir).values())
+    return list(_find(data_dir, SPLITS).values())
 
 
-def read(data_dir: Path, options) -> Corpus:
+def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
     """Reads TREC.
 
     Args:
@@ -57,27 +58,28 @@ def read(data_dir: Path, options) -> Corpus:
       options: has `classes` (6 coarse or 50 fine ones), `dev_share` (the part of the training
         questions, stratified by class, that selects the model), `split_seed` (decides which
         questions are in that part), and `tokenizer` ("whitespace": the questions are tokenised).
+      splits: the splits to read; "train" and "dev" are read together.
 
     Raises:
       UserError: a missing file, or malformed data (names file and line).
     """
-    paths = _find(data_dir)
+    paths = _find(data_dir, splits)
     inputs = list(paths.values())
     corpus = Corpus("trec", FIELDS, CLASSES[options.classes], {}, {}, inputs, unit="questions")
-    questions, test = (_read_file(paths[split], split, options) for split in ("train", "test"))
-    train, dev = hold_out_dev(questions, options)
-    corpus.splits = {"train": train, "dev": dev, "test": test}
-    for split, read, parts in (
-        ("train", len(questions), {"for dev": len(dev)}),
-        ("test", len(test), {}),
-    ):
-        kept = len(corpus.splits[split])
-        corpus.count(split, read, OFFICIAL_QUESTIONS[split], **parts, dropped={}, kept=kept)
+    for part, path in paths.items():
+        questions, parts = _read_file(path, part, options), {}
+        corpus.splits[part] = questions
+        if part == "train":
+            corpus.splits["train"], corpus.splits["dev"] = hold_out_dev(questions, options)
+            parts = {"for dev": len(corpus.splits["dev"])}
+        expected, kept = OFFICIAL_QUESTIONS[part], len(corpus.splits[part])
+        corpus.count(part, len(questions), expected, file=path, **parts, dropped={}, kept=kept)
     return corpus
 
 
-def _find(data_dir: Path) -> dict[str, Path]:
-    return find(Path(data_dir), "TREC", FILES)
+def _find(data_dir: Path, splits: Sequence[str]) -> dict[str, Path]:
+    parts = {"test" if split == "test" else "train" for split in splits}
+    return find(Path(data_dir), "TREC", {part: FILES[part] for part in FILES if part in parts})
 
 
 def _read_file(path: Path, split: str, options) -> list[Example]:

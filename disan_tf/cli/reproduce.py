@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-import tensorflow as tf
+import numpy as np
 from ml_collections import ConfigDict
 
+from data_prep.corpora import Corpus, read_test
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli.check_config import check_config
 from disan_tf.cli.loading import prepare_corpus
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, command, import_configs
 from disan_tf.common.tables import text_table
+from disan_tf.input_pipeline import Split
 from disan_tf.reporting.report import summarise
 from disan_tf.reporting.reproduction import (
     RULE,
@@ -27,10 +29,11 @@ from disan_tf.reporting.reproduction import (
     read_targets,
 )
 from disan_tf.reporting.result_files import read_results
-from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.machine import describe_machine
+from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.release.released import find_bundle, read_manifest
-from disan_tf.training.evaluation import evaluate
+from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
+from disan_tf.text.tokenizer import lowercase
+from disan_tf.training.evaluation import evaluate_split
 from disan_tf.training.series import train_series
 
 DEMO = "demo"  # its corpus is written below its folder
@@ -68,22 +71,61 @@ class Reproduction:
                 "that have one."
             )
         bundle = load_bundle(find_bundle(name))
-        corpus = self._preparation(target)(bundle.config.data)
+        test = read_test_split(bundle, self._data_dir(target))
         released = float(read_manifest(CHECKPOINTS / "manifest.tsv")[name]["test"])
-        release = ".".join(tf.__version__.split(".")[:2])
-        machine = f"TensorFlow {release} on {describe_machine()['processor']}"
-        return judge_released(target, released, evaluate(bundle, corpus, "test"), machine)
+        return judge_released(target, released, evaluate_split(bundle, test, "test"))
 
     def _folder(self, target: Target) -> Path:
         return self.output / target.row.name.replace("/", "-")
 
+    def _data_dir(self, target: Target) -> Path:
+        """Returns the folder of a row's raw corpus; writes the demo's corpus."""
+        if target.row.name != DEMO:
+            return self.data_dir
+        write_treebank(self.output / "demo-data", seed=0)
+        return self.output / "demo-data"
+
     def _preparation(self, target: Target) -> Callable:
-        """Returns a function from `config.data` to a prepared corpus; writes the demo's corpus."""
-        data_dir = self.data_dir
-        if target.row.name == DEMO:
-            data_dir = self.output / "demo-data"
-            write_treebank(data_dir, seed=0)
+        """Returns a function from `config.data` to a prepared corpus."""
+        data_dir = self._data_dir(target)
         return lambda data: prepare_corpus(data, data_dir, self.output / "prepared")
+
+
+def read_test_split(bundle: Bundle, data_dir: Path) -> Split:
+    """Reads the official test file, with the word ids of a model of word ids.
+
+    Raises:
+      UserError: the file is missing, malformed or not the official one, or it has other classes
+        than the model.
+    """
+    corpus = read_test(data_dir, bundle.config.data)
+    if corpus.warnings:
+        raise UserError(f"{corpus.inputs[0]} is not the official file: {corpus.warnings[0]}")
+    if list(corpus.classes) != bundle.classes:
+        raise UserError(f"{corpus.inputs[0]} has other classes than {bundle.directory}.")
+    examples, ids = corpus.splits["test"], _word_ids(corpus, bundle)
+    rows = {  # an empty sentence is one unknown word, as in prepared corpora
+        field: [
+            [ids[token] for token in example.sentences[k]] or [UNKNOWN_ID] for example in examples
+        ]
+        for k, field in enumerate(corpus.fields)
+    }
+    return Split(
+        corpus.fields,
+        {field: np.concatenate(rows[field]).astype(np.int32) for field in rows},
+        {field: np.cumsum([0, *map(len, rows[field])]) for field in rows},
+        np.array([e.label for e in examples], np.float32 if corpus.scores else np.int32),
+        np.array([e.example_id.encode() for e in examples]),
+        np.array([e.genre.encode() for e in examples]) if corpus.genres else None,
+    )
+
+
+def _word_ids(corpus: Corpus, bundle: Bundle) -> dict[str, int]:
+    """Returns the ids of the test tokens."""
+    tokens = list(dict.fromkeys(corpus.tokens("test")))
+    words = lowercase(tokens) if bundle.config.data.lowercase else tokens
+    ids = {word: number for number, word in enumerate(bundle.vocabulary, start=FIRST_WORD_ID)}
+    return {token: ids.get(word, UNKNOWN_ID) for token, word in zip(tokens, words)}
 
 
 def load_config(target: Target) -> ConfigDict:

@@ -81,9 +81,6 @@ class Row:
     recorded: str = ""  # the result that `--mode=reproduce` expects; "" = it cannot run
     recorded_variant: str = "recorded"  # what `:variant` adds to train that result
     released: str = ""  # the name of the released model of this row
-    # Such as "TensorFlow 2.15 on AMD EPYC": where the released model has its score of
-    # `checkpoints/manifest.tsv` to all digits.
-    released_on: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:

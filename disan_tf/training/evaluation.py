@@ -10,7 +10,7 @@ from disan_tf.common.files import write_arrays, write_atomically, write_json
 from disan_tf.common.progress import progress_bar
 from disan_tf.common.tables import csv_table
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
-from disan_tf.input_pipeline.format import VOCABULARY
+from disan_tf.input_pipeline.format import VOCABULARY, Keys
 from disan_tf.metrics.classification import classification_scores, expected_calibration_error
 from disan_tf.metrics.correlations import calibration, correlation_scores
 from disan_tf.metrics.perplexity import perplexities
@@ -45,7 +45,13 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
     Raises:
       UserError: the corpus has other classes or words than the model, or lacks the split.
     """
-    return _score(bundle, corpus, split_name)[0]
+    check_corpus(bundle, corpus)
+    return evaluate_split(bundle, scored_split(bundle, corpus, split_name), split_name)
+
+
+def evaluate_split(bundle: Bundle, split: Split, split_name: str) -> dict:
+    """Scores a model on a split whose word ids are the model's; see `evaluate`."""
+    return _score(bundle, split, split_name)[0]
 
 
 def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
@@ -56,7 +62,9 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
     "labels", <float32>[examples] or the smallest unsigned integers that hold the classes, and
     "step".
     """
-    scores, predictions, labels = _score(bundle, corpus, split_name)
+    check_corpus(bundle, corpus)
+    split = scored_split(bundle, corpus, split_name)
+    (scores, predictions), labels = _score(bundle, split, split_name), split.labels
     if predictions.ndim == 1:
         classes = np.min_scalar_type(max(len(bundle.classes) - 1, 0))
         kind = np.float32 if predictions.dtype.kind == "f" else classes
@@ -73,10 +81,9 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
     return scores
 
 
-def _score(bundle, corpus, split_name):
-    """Returns the scores, see `evaluate`, the model's predictions, and the labels."""
-    check_corpus(bundle, corpus)
-    split, model = scored_split(bundle, corpus, split_name), bundle.model
+def _score(bundle, split, split_name):
+    """Returns the scores, see `evaluate`, and the model's predictions."""
+    model = bundle.model
     step = _steps(bundle)["final"]
     with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
         size = bundle.config.evaluate.batch_size
@@ -93,7 +100,7 @@ def _score(bundle, corpus, split_name):
         **(_calibration(bundle, outcome.outputs, split.labels) if model.criteria else {}),
         **(_selections(bundle, split) if model.samplers else {}),
     }
-    return scores, predictions, split.labels
+    return scores, predictions
 
 
 def _steps(bundle) -> dict:
@@ -181,7 +188,8 @@ def check_corpus(bundle: Bundle, corpus: PreparedCorpus) -> None:
         shared = min(len(given), len(known))
         line = next((k for k in range(shared) if given[k] != known[k]), shared)
         words = [repr(words[line]) if line < len(words) else "no word" for words in (given, known)]
+        differences = "".join(f" {warning}" for warning in corpus.manifest[Keys.WARNINGS])
         raise UserError(
             f"{corpus.directory / VOCABULARY} and {bundle.directory / VOCABULARY} "
-            f"differ at line {line + 1} ({words[0]} and {words[1]}); {remedy}."
+            f"differ at line {line + 1} ({words[0]} and {words[1]}); {remedy}.{differences}"
         )

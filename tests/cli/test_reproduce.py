@@ -6,8 +6,10 @@ import shutil
 from functools import partial
 from random import Random
 
+import numpy as np
 import pytest
 
+from data_prep.corpora.official_files import write_mark
 from disan_tf.cli import modes
 from disan_tf.cli import reproduce as cli
 from disan_tf.cli.loading import prepare_corpus
@@ -18,6 +20,7 @@ from disan_tf.reporting.report import summarise
 from disan_tf.reporting.reproduction import FAIL, OK, Target
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.series import train_series
+from tests.support.errors import user_error
 from tests.support.runs.training import load_config
 
 ROW = Row("ours/words", "source2token", "demo", released="ours")
@@ -38,6 +41,7 @@ def _write_trees(folder):
         path = folder / "sst" / "trees" / f"{split}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(lines), encoding="utf-8")
+    write_mark(folder / "sst" / "trees" / f"{split}.txt" for split in SIZES)
 
 
 def _config():
@@ -108,6 +112,32 @@ def released(trained, target, tmp_path, monkeypatch):
 def test_a_released_model_has_its_score(work, target, released):
     verdict = work.score_released(target)
     assert verdict.word == OK and "difference +0.0000" in str(verdict).replace("-0.0000", "+0.0000")
+    assert "on 400 test examples" in str(verdict)
+
+
+def test_the_test_file_alone_has_the_word_ids_of_the_prepared_corpus(trained, released, tmp_path):
+    path = tmp_path / "sst/trees/test.txt"
+    path.parent.mkdir(parents=True)
+    shutil.copy(trained / "data/sst/trees/test.txt", path)
+    write_mark([path])
+    prepare = partial(prepare_corpus, data_dir=trained / "data", prepared_dir=trained / "prepared")
+    found, expected = cli.read_test_split(released, tmp_path), prepare(_config().data).split("test")
+    for name in ("ids", "offsets"):
+        ours, theirs = getattr(found, name)["sentence"], getattr(expected, name)["sentence"]
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    np.testing.assert_array_equal(found.example_ids, expected.example_ids)
+
+
+def test_a_shortened_test_file_is_named(trained, released, tmp_path):
+    path = tmp_path / "sst/trees/test.txt"
+    path.parent.mkdir(parents=True)
+    lines = (trained / "data/sst/trees/test.txt").read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:300]))
+    text = user_error(cli.read_test_split, released, tmp_path)
+    assert text.endswith("test.txt: SST test has 300 trees; the official split has 2,210.")
+    assert text.startswith(f"{path} is not the official file: ")
 
 
 def test_an_untrained_head_or_changed_weight_of_a_released_model_fails(work, target, released):
@@ -156,5 +186,5 @@ def test_the_config_of_a_row_is_that_of_its_result(name):
 
 def test_the_demo_writes_its_corpus(work, target):
     demo = dataclasses.replace(target, row=dataclasses.replace(ROW, name="demo"))
-    work._preparation(demo)
+    work._data_dir(demo)
     assert (work.output / "demo-data/sst/trees/train.txt").is_file()

@@ -159,7 +159,7 @@ def test_the_summary_names_counts_differences_reasons_and_coverage(data_dir, pre
     assert "dropped 4 neutral" in text and "kept 6" in text
     assert "\n  classes of train: negative 33.3%, positive 66.7%\n" in text
     assert "glove/tiny.txt" in text and "% of the training tokens" in text
-    assert "warning: SST train has 2 trees" in text
+    assert "warning: train.txt: SST train has 2 trees" in text
 
 
 # Reuse

@@ -98,28 +98,21 @@ def test_a_verdict_stands_below_the_scores_and_the_tolerance():
     ]
 
 
-OTHER, RELEASE = "TensorFlow 2.21 on Abacus", "TensorFlow 2.15 on AMD EPYC"
-
-
 @pytest.mark.parametrize(
-    "name, key, change, machine, word",
+    "name, key, change, word",
     [
-        ("disan/trec", "accuracy", 2 / 500, OTHER, OK),
-        ("disan/trec", "accuracy", -3 / 500, OTHER, FAIL),
-        ("disan/sick", "pearson", 0.0005, OTHER, OK),
-        ("disan/sick", "pearson", -0.0007, OTHER, FAIL),
-        ("disan/trec", "accuracy", 0.00004, RELEASE, OK),
-        ("disan/trec", "accuracy", 1 / 500, RELEASE, FAIL),
+        ("disan/trec", "accuracy", 2 / 500, OK),
+        ("disan/trec", "accuracy", -3 / 500, FAIL),
+        ("disan/sick", "pearson", 0.0005, OK),
+        ("disan/sick", "pearson", -0.0007, FAIL),
+        ("resan/sick", "pearson", -0.0007, FAIL),  # its samples have a fixed seed
     ],
 )
-def test_a_released_model_may_differ_in_two_examples_or_little_of_r_but_not_where_it_was_measured(
-    name, key, change, machine, word
-):
-    scores = {key: 0.9 + change, "examples": 500}
-    verdict = judge_released(TARGETS[name], 0.9, scores, machine)
+def test_a_released_model_may_differ_in_two_examples_or_little_of_r(name, key, change, word):
+    verdict = judge_released(TARGETS[name], 0.9, {key: 0.9 + change, "examples": 500})
     assert verdict.word == word
-    measured = f"tolerance 0.0000 (the score of the release was measured with {RELEASE})"
-    assert (measured in str(verdict)) == (machine == RELEASE)
+    tolerance = "0.0040 (2 examples)" if key == "accuracy" else "0.0005 (0.0005 of r)"
+    assert str(verdict).splitlines()[-2].endswith(f"tolerance {tolerance}")
 
 
 def test_a_row_that_is_unknown_or_was_never_run_is_refused():

@@ -146,7 +146,9 @@ def test_corpus_of_other_classes_is_refused(bundle, tmp_path):
 
 def test_corpus_of_another_word_is_refused(bundle, tmp_path):
     other = _corpus(tmp_path / "other", [[2]], [0], words=["awful", "common", "superb", "film"])
-    with pytest.raises(UserError, match="other.*best.*line 2 .'common' and 'usual'."):
+    other.manifest["warnings"] = ["TREC_10.label: TREC test has 5 questions; the ... has 500."]
+    remedy = "prepare the corpus with the `data` values of the model's config. TREC_10.label: TREC"
+    with pytest.raises(UserError, match=f"other.*best.*line 2 .'common' and 'usual'.; {remedy}"):
         evaluate(bundle, other, "test")
 
 

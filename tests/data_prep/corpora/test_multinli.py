@@ -67,8 +67,8 @@ def test_counts_are_those_of_the_files(data_dir):
         "in test": 6,
     }
     assert (
-        "MultiNLI dev_mismatched has 2 pairs, 1 of them with a gold label; "
-        "the official file has 10,000 and 9,832." in corpus.warnings
+        "multinli_1.0_dev_mismatched.jsonl: MultiNLI dev_mismatched has 2 pairs, 1 of them with a "
+        "gold label; the official file has 10,000 and 9,832." in corpus.warnings
     )
     figures = {"train": 392_702, "dev_matched": 9_815, "dev_mismatched": 9_832}  # of the paper
     assert multinli.LAYOUT.labeled == figures
@@ -111,7 +111,7 @@ def test_genres_and_counts_are_prepared(data_dir, tmp_path):
         "dev_matched: 16 pairs (official count 10,000, difference -9,984), 6 in dev, 6 in test, "
         "dropped 4 without a gold label, kept 12\n" in text
     )
-    assert "warning: MultiNLI train has 2 pairs, 1 of them with a gold label; " in text
+    assert "warning: multinli_1.0_train.jsonl: MultiNLI train has 2 pairs, 1 of them with" in text
     write(tmp_path)
     folder = prepare(options(), tmp_path, tmp_path / "prepared")  # a corpus without genres
     assert not list(folder.glob("*.genre.npy")) and read_manifest(folder)["genres"] == []

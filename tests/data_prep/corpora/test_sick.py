@@ -76,8 +76,8 @@ def test_prepared_labels_are_float32_scores(tmp_path):
 @pytest.mark.parametrize(
     "pairs, warning",
     [
-        (1, "SICK dev has 1 pairs; the split of SemEval-2014 has 500."),
-        (495, "SICK dev has 495 pairs: it is of another edition (Zenodo 2787612), and scores"),
+        (1, "SICK_trial.txt: SICK dev has 1 pairs; the split of SemEval-2014 has 500."),
+        (495, "SICK_trial.txt: SICK dev has 495 pairs: it is of another edition (Zenodo 2787612)"),
     ],
 )
 def test_counts_that_differ_from_the_official_ones_are_a_warning(tmp_path, pairs, warning):

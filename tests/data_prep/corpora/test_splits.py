@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_prep.corpora import READERS, Corpus, Example
+from data_prep.corpora import READERS, TEST_FILES, Corpus, Example, read_test
 from data_prep.corpora.corpus import overlap_warnings
 from data_prep.corpora.held_out import fold_numbers, held_out, hold_out_dev
 from data_prep.corpora.official_files import is_synthetic
@@ -17,7 +17,8 @@ from data_prep.synthetic.pairs import write_pairs
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.common.files import read_json
 from tests.support.corpora.nli import options, row, write
-from tests.support.corpora.raw import OPTIONS
+from tests.support.corpora.raw import OPTIONS, write_raw
+from tests.support.errors import user_error
 
 LABELS = st.lists(st.integers(0, 4), min_size=1, max_size=200)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -97,6 +98,29 @@ def test_both_sentences_of_a_pair_must_be_equal(tmp_path):
     manifest = read_json(prepare(options(), tmp_path, tmp_path / "out") / "manifest.json", "")
     assert [warning for warning in manifest["warnings"] if "share" in warning] == [SAME]
     assert f"  warning: {SAME}" in describe_counts(manifest)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_test_split_is_read_without_the_files_of_the_others(name, tmp_path):
+    options = OPTIONS[name]
+    data_dir = write_raw(tmp_path) / (name if name in ("text", "columns") else "")
+    whole = READERS[options.corpus].read(data_dir, options)
+    if options.corpus in TEST_FILES:
+        for path in whole.inputs:
+            if "test" not in path.name and path.name != "TREC_10.label":
+                path.unlink()
+        user_error(READERS[options.corpus].read, data_dir, options)
+    found = read_test(data_dir, options)
+    assert found.splits["test"] == whole.splits["test"]
+    assert (found.fields, found.classes, found.scores) == (
+        whole.fields,
+        whole.classes,
+        whole.scores,
+    )
+    if options.corpus in TEST_FILES:
+        assert {*found.splits} == {"test"} and len(found.inputs) == 1
+        assert found.counts["test"] == whole.counts["test"]
+        assert {*found.warnings} <= {*whole.warnings}
 
 
 SIZES = {"train": 30, "dev": 20, "test": 20}

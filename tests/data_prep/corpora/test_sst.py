@@ -159,7 +159,7 @@ def test_counts_add_up_and_a_difference_from_the_official_ones_is_a_warning(tmp_
         assert counts["kept"] == counts["nodes"] - dropped + counts["copies"]
     assert corpus.counts["dev"]["trees"] == 2
     assert corpus.counts["dev"]["expected"] == 1101
-    assert corpus.warnings[1] == "SST dev has 2 trees; the official split has 1,101."
+    assert corpus.warnings[1] == "dev.txt: SST dev has 2 trees; the official split has 1,101."
 
 
 @pytest.mark.parametrize("place", ["sst", "archives"])

@@ -60,6 +60,8 @@ def test_counts_tell_what_was_read_and_what_differs(tmp_path):
     corpus = trec.read(write(tmp_path), options())
     counts = {"questions": 8, "expected": 5452, "for dev": 2, "dropped": {}, "kept": 6}
     assert corpus.counts["train"] == counts
-    assert "TREC test has 8 questions; the official split has 500." in corpus.warnings
+    assert (
+        "TREC_10.label: TREC test has 8 questions; the official split has 500." in corpus.warnings
+    )
     folder = prepare(options(), tmp_path, tmp_path / "prepared")
     assert (folder / "dev.sentence.ids.npy").is_file()

@@ -88,7 +88,9 @@ def test_json_names_text_tokens_and_the_prediction(bundle, texts, folder, tmp_pa
 def test_an_empty_line_is_one_token_that_attends_to_nothing(folder):
     description, tensors = load(folder, 2)
     assert description["text"] == "" and description["tokens"] == [""]
-    assert not np.any(tensors["forward_attention"]) and np.all(tensors["source2token"] == 1)
+    assert not np.any(tensors["forward_attention"])
+    # TensorFlow's softmax of one entry is 0.99999994 on processors without AVX-512.
+    np.testing.assert_allclose(tensors["source2token"], 1.0, rtol=0, atol=1e-6)
 
 
 def test_fields_and_tokens_of_json_objects_are_kept(bundle, tmp_path):

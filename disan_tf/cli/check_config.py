@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from data_prep.check_options import data_section
 from data_prep.corpora import fields_of, splits_of
-from disan_tf.common.options import check_at_least, check_choice, check_section
+from disan_tf.common.options import DTYPES, check_at_least, check_choice, check_section
 from disan_tf.encoders.custom import import_custom
 from disan_tf.layers.base import BaseLayer
 from disan_tf.models.factory import TASKS, model_sections
@@ -16,8 +16,6 @@ from disan_tf.training.compilation import check_xla
 from disan_tf.training.distribution.cluster import check_replicas
 from disan_tf.training.methods import training_sections
 from disan_tf.training.methods.batch_statistics import check_head
-
-DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 
 
 def check_config(config) -> None:

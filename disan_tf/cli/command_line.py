@@ -17,7 +17,7 @@ from disan_tf.cli.modes import MODES
 from disan_tf.common import installation, quiet, signals
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
-from disan_tf.common.options import join_choices
+from disan_tf.common.options import DTYPES, join_choices
 
 FLAGS = flags.FLAGS
 _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "input", "output")
@@ -53,6 +53,7 @@ flags.DEFINE_enum("output_format", None, ("jsonl", "csv"), "Format of --output (
 flags.DEFINE_bool("escape_formulas", False, "Quote CSV cells that a spreadsheet would execute.")
 flags.DEFINE_bool("explain", False, "Add the five words of the largest weights to predictions.")
 flags.DEFINE_integer("top_k", None, "Number of most probable classes to print (default: all).", 1)
+flags.DEFINE_enum("dtype", "float32", DTYPES, "Data type in which a trained model computes.")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Data type of vectors.")
 flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all network interfaces.")
 flags.DEFINE_integer("port", 8000, "Port to serve at; 0 = a free port.")

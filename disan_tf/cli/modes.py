@@ -123,13 +123,14 @@ def predict(
     input_encoding="utf-8",
     escape_formulas=False,
     top_k=None,
+    dtype="float32",
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
     from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.inference.predict import predict as predict_lines
 
     counts = predict_lines(
-        load_reader(checkpoint),
+        load_reader(checkpoint, dtype),
         input,
         output,
         input_format,
@@ -161,13 +162,14 @@ def encode(
     vector_dtype="float32",
     text_column=(),
     input_encoding="utf-8",
+    dtype="float32",
 ) -> None:
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
     from disan_tf.serving.inference.model import load_reader
 
     vectors, seconds, blank = encode_lines(
-        load_reader(checkpoint),
+        load_reader(checkpoint, dtype),
         input,
         output,
         input_format,
@@ -210,7 +212,7 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
         print(path)
 
 
-def serve(checkpoint, host="127.0.0.1", port=8000) -> None:
+def serve(checkpoint, host="127.0.0.1", port=8000, dtype="float32") -> None:
     """Serves predictions and vectors over HTTP, until SIGTERM or Control-C."""
     from disan_tf.serving.inference.model import LoadedModel, load_reader
     from disan_tf.serving.release.released import model_name
@@ -222,7 +224,7 @@ def serve(checkpoint, host="127.0.0.1", port=8000) -> None:
             f"--mode=serve needs FastAPI and uvicorn ({error}); install them with pip install "
             "'.[serve]'."
         ) from None
-    bundle = load_reader(checkpoint)
+    bundle = load_reader(checkpoint, dtype)
     server.serve(LoadedModel(bundle), model_name(bundle), host, port)
 
 

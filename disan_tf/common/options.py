@@ -18,6 +18,7 @@ from typing import Any, Callable, Optional, Union
 
 from disan_tf.common.errors import UserError
 
+DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")  # Keras' policies that configs may name
 MAX_NUMBER = 2**31 - 1  # the largest whole number
 MAX_LAYERS = 100  # building more takes minutes, which a damaged file may ask for
 MAX_UNITS = 2**16  # the largest in a section that describes a model: sizes of weights

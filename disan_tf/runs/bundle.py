@@ -18,7 +18,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
 
 import ml_collections
 import tensorflow as tf
@@ -37,6 +36,7 @@ from disan_tf.text.tokenizer import for_raw_text
 
 FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NO_POLICY = "must name a dtype policy of Keras, such as float32 or mixed_bfloat16"
 _SCHEMA = {
     "config": {
         **{"name": str, "seed": int, "dtype": str, "data": dict, "train": dict, "evaluate": dict},
@@ -145,16 +145,17 @@ def write_bundle(
 
 
 def load_bundle(
-    directory, attention_form: str = "auto", dtype: Optional[str] = None, has_weights: bool = True
+    directory, attention_form: str = "auto", dtype: str = "float32", has_weights: bool = True
 ) -> Bundle:
     """Loads and checks a bundle. Its model computes its biLM's layers, if it has a biLM.
 
     Args:
       directory: the folder; UserError if a file is missing or differs from its digest, the bundle
-      has
-        another format, or its encoder does not exist or its module is not imported.
+        has another format, or its encoder does not exist or its module is not imported.
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
-      dtype: `config.dtype` of the loaded model; None = the same as in training.
+      dtype: the Keras dtype policy in which the model computes. In float32, results differ by
+        rounding between machines, whatever the dtype of the training; in bfloat16 they differ by
+        a hundredth.
       has_weights: whether the weights are loaded; else they are drawn at random.
     """
     directory = Path(directory)
@@ -162,12 +163,17 @@ def load_bundle(
     check_digests(directory, info)
     _check_vocabulary(directory, info)
     config = ml_collections.ConfigDict(info["config"])
-    config.dtype = dtype or config.dtype
+    path = directory / "model.json"
+    if not _is_policy(config.dtype):
+        raise UserError(f"{path}: config.dtype={config.dtype!r} {_NO_POLICY}; {REMEDY}.")
+    if not _is_policy(dtype):
+        raise ValueError(f"dtype={dtype!r} {_NO_POLICY}.")
+    config.dtype = dtype
     config.lock()
     try:
         encoder_class(config.encoder.name)
     except ValueError as error:
-        raise UserError(f"{directory / 'model.json'}: encoder.{error}") from None
+        raise UserError(f"{path}: encoder.{error}") from None
     with memory_limit(copies=1):
         model = _build(directory, config, info, attention_form)
     if has_weights:
@@ -181,6 +187,15 @@ def _check_vocabulary(directory, info) -> None:
     words = [word for _, word in files.read_lines(path)]
     if len(words) != count or len({*words}) != count:
         raise UserError(f"{path} must have {count:,} different words, one a line; {REMEDY}.")
+
+
+def _is_policy(name) -> bool:
+    """Returns whether Keras has a dtype policy with this name."""
+    try:
+        tf.keras.mixed_precision.Policy(name)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _build(directory, config, info, attention_form):

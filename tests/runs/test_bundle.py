@@ -100,6 +100,15 @@ def test_what_contradicts_itself_is_refused(change, words, tmp_path, corpus):
         read_info(bundle.directory)
 
 
+def test_a_dtype_that_keras_does_not_know_is_refused(tmp_path, corpus):
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    path = bundle.directory / "model.json"
+    config = {**bundle.info["config"], "dtype": "float23"}
+    path.write_text(json.dumps({**bundle.info, "config": config}))
+    with pytest.raises(UserError, match="model.json: config.dtype='float23' must name a dtype"):
+        load_bundle(bundle.directory)
+
+
 @pytest.mark.parametrize("name", ["__class__", "__init__", "a.b", "lock", "items", "", "a b"])
 @pytest.mark.parametrize("place", [[], ["encoder"], ["data", "vectors", 0]])
 def test_a_config_with_a_name_of_python_is_refused(name, place, tmp_path, corpus):

@@ -126,7 +126,7 @@ def classifier(quick_bundle):
 def mixed_bundle(make_once):
     """A model of single sentences that computes in bfloat16."""
     make = functools.partial(make_bundle, dtype="mixed_bfloat16")
-    return load_bundle(make_once("mixed", make) / "bundle")
+    return load_bundle(make_once("mixed", make) / "bundle", dtype="mixed_bfloat16")
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable
 
 import tensorflow as tf
 
@@ -26,7 +26,7 @@ _BESIDE_GRAPH = "assets", "assets.extra", "fingerprint.pb", "keras_metadata.pb",
 
 
 def read_preset(
-    preset, names: Sequence[str], pairs: bool, dtype: Optional[str], load_weights: bool
+    preset, names: Sequence[str], pairs: bool, dtype: str, load_weights: bool
 ) -> tuple[Bundle, SentenceClassifier, dict]:
     """Returns a preset's bundle, its model for the classes `names`, and the model's config.
 

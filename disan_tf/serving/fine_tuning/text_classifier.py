@@ -98,7 +98,7 @@ class TextClassifier(TextModel):
         encoder_trainable: bool = True,
         embedding_trainable: bool = True,
         activation: Optional[str] = None,
-        dtype: Optional[str] = None,
+        dtype: str = "float32",
         load_weights: bool = True,
     ) -> "TextClassifier":
         """Makes a classifier with a trained model's words, embedding and encoder.
@@ -113,8 +113,7 @@ class TextClassifier(TextModel):
           embedding_trainable: whether `fit` changes the vectors of the preset's training words;
             `fine_tune` never does.
           activation: see the class.
-          dtype: the name of a Keras dtype policy; None = the preset's, or float32 where oneDNN
-            would emulate bfloat16.
+          dtype: the name of a Keras dtype policy, whatever the dtype of the preset's training.
           load_weights: whether the preset's weights are loaded; else all weights are random.
 
         Raises:

@@ -16,7 +16,6 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.custom import register_encoder
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_files, read_info
-from disan_tf.runs.machine import emulates_bfloat16
 from disan_tf.serving.inference.attend import make_attention_step
 from disan_tf.serving.inference.attention import Attention
 from disan_tf.serving.inference.batches import BATCH_SIZE, compute, look_up, tokenise
@@ -31,7 +30,9 @@ _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memor
 Sentences = Iterable  # whatever `read_inputs` reads
 
 
-def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "LoadedModel":
+def load(
+    checkpoint: Union[str, Path], encoder: Optional[type] = None, *, dtype: str = "float32"
+) -> "LoadedModel":
     """Loads a trained model, which classifies, compares and encodes sentences of raw text.
 
     Loading imports no module: a model with an encoder of another package needs that class, unless
@@ -41,6 +42,9 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
       checkpoint: the name of a released model (`disan_tf.presets` lists them), a work directory, or
         a folder with a `model.json`; `./name` is a folder that is named like a released model.
       encoder: the class of the model's encoder, if another package defines it.
+      dtype: the Keras dtype policy in which the model computes. "mixed_bfloat16" takes two thirds
+        of the time on processors with AVX512-BF16 or AMX; its probabilities differ by up to .01
+        between machines.
 
     Raises:
       UserError: there is no such model, it is damaged, it is a language model, or its encoder is
@@ -52,21 +56,15 @@ def load(checkpoint: Union[str, Path], encoder: Optional[type] = None) -> "Loade
             register_encoder(read_info(folder)["config"]["encoder"]["name"], encoder)
         except ValueError as error:
             raise UserError(f"{folder / 'model.json'}: encoder.{error}") from None
-    return LoadedModel(load_reader(folder))
+    return LoadedModel(load_reader(folder, dtype))
 
 
 def load_reader(
-    checkpoint: Union[str, Path], dtype: Optional[str] = None, has_weights: bool = True
+    checkpoint: Union[str, Path], dtype: str = "float32", has_weights: bool = True
 ) -> Bundle:
-    """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`.
-
-    Without a dtype, a model in bfloat16 computes in float32 where oneDNN would emulate bfloat16.
-    """
+    """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`."""
     check_fork()
     folder = find_bundle(checkpoint)
-    is_bfloat16 = read_info(folder)["config"]["dtype"] == "mixed_bfloat16"
-    if dtype is None and is_bfloat16 and emulates_bfloat16():
-        dtype = "float32"
     bundle = load_bundle(folder, dtype=dtype, has_weights=has_weights)
     if not bundle.model.signatures():
         raise UserError(
@@ -248,7 +246,8 @@ class LoadedModel:
     def __reduce__(self):
         """Pickles the model's files, which are checked again when they are loaded."""
         files = read_files(self._bundle)
-        return _restore, (files, str(self._bundle.directory), type(self.encoder))
+        dtype = self._bundle.config.dtype
+        return _restore, (files, str(self._bundle.directory), type(self.encoder), dtype)
 
     @cached_property
     def _encoding_step(self):
@@ -270,12 +269,12 @@ class LoadedModel:
         return tokenise(records, self._text_to_ids, columns) if records else []
 
 
-def _restore(files: dict[str, bytes], directory: str, encoder: type) -> LoadedModel:
+def _restore(files: dict[str, bytes], directory: str, encoder: type, dtype: str) -> LoadedModel:
     """Returns the model of a bundle's files; unpickling has imported its encoder's module."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             (Path(folder) / name).write_bytes(content)
-        model = LoadedModel(load_reader(folder))
+        model = LoadedModel(load_reader(folder, dtype))
     model._bundle.directory = Path(directory)
     return model
 

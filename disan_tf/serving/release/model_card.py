@@ -126,7 +126,7 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
             "vector"
         )
         rows["precision"] = (
-            "weights are stored as float16; the scores were measured with these weights"
+            "weights are stored as float16; the scores were measured with these weights, in float32"
         )
     case = "lower-cased" if info["tokenizer"]["lowercase"] else "case kept"
     return {**rows, "text": f"tokenised as in the Penn Treebank, {case}"}

@@ -1,6 +1,7 @@
 """A loaded model's Keras model, parts and description."""
 
 import dataclasses
+import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,8 +10,7 @@ import pytest
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.serving.inference import model as inference
-from disan_tf.serving.inference.model import LoadedModel, load_reader
+from disan_tf.serving.inference.model import LoadedModel
 
 TEXTS = ["a good film .", "boring"]
 
@@ -33,24 +33,21 @@ def test_the_parts_are_those_of_the_keras_model(quick_bundle):
     assert model.head(vectors).shape == (2, len(model.classes))
 
 
-@pytest.mark.parametrize(
-    "is_emulated, dtype, expected",
-    [
-        (True, None, "float32"),
-        (True, "mixed_bfloat16", "bfloat16"),
-        (False, None, "bfloat16"),
-    ],
-)
-def test_a_model_in_bfloat16_computes_in_float32_where_bfloat16_is_emulated(
-    is_emulated, dtype, expected, mixed_bundle, monkeypatch
-):
-    monkeypatch.setattr(inference, "emulates_bfloat16", lambda: is_emulated)
-    found = load_reader(mixed_bundle.directory, dtype)
-    assert found.model.encoder.compute_dtype == expected
-    model = LoadedModel(found)
-    np.testing.assert_allclose(
-        model.encode(TEXTS), LoadedModel(mixed_bundle).encode(TEXTS), atol=0.03
-    )
+def test_a_model_trained_in_bfloat16_computes_in_float32_unless_asked(mixed_bundle):
+    model = disan_tf.load(mixed_bundle.directory)
+    assert model.encoder.compute_dtype == "float32"
+    one, alone = model.encode(TEXTS)[0], model.encode(TEXTS[0])
+    np.testing.assert_allclose(one, alone, rtol=0, atol=2e-6)  # in bfloat16 up to 1e-2
+    quick = disan_tf.load(mixed_bundle.directory, dtype="mixed_bfloat16")
+    assert quick.encoder.compute_dtype == "bfloat16"
+    assert pickle.loads(pickle.dumps(quick)).encoder.compute_dtype == "bfloat16"
+    np.testing.assert_allclose(model.encode(TEXTS), quick.encode(TEXTS), atol=0.03)
+
+
+@pytest.mark.parametrize("dtype", ["fp16", tf.float16, None])
+def test_a_dtype_that_keras_does_not_know_is_refused(dtype, quick_bundle):
+    with pytest.raises(ValueError, match="^dtype=.* must name a dtype policy of Keras, such as"):
+        disan_tf.load(quick_bundle.directory, dtype=dtype)
 
 
 def test_a_model_says_what_it_is(loaded):

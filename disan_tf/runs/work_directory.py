@@ -41,6 +41,8 @@ _MAY_CHANGE = {"train.distribution", "train.jit_compile"}
 # whose corpus takes them.
 ADDED = {
     "train.clip_norm": 0.0,
+    "train.optimizer": "adadelta",
+    "train.batch_norm_batches": 0,
     "data.subset": "",
     "train.epochs": 0,
     "train.moving_average_warm_up": False,

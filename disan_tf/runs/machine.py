@@ -2,10 +2,11 @@
 
 import os
 import platform
-from pathlib import Path
 from typing import Optional
 
 import tensorflow as tf
+
+from disan_tf.common.processor import instruction_sets, processor_name
 
 # The schema of "machine" in `run.json`; runs of older versions have no such key.
 MACHINE = {
@@ -20,14 +21,13 @@ MACHINE = {
 # TensorFlow passes bfloat16 products to oneDNN on processors with AVX-512. oneDNN emulates
 # them unless the processor has one of these instruction sets.
 _BFLOAT16 = {"avx512_bf16", "amx_bf16"}
-_PROCESSORS = Path("/proc/cpuinfo")
 _HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # Linux
 
 
 def describe_machine() -> dict:
     """Returns processor, GPUs, cores, the threads of an operation, and the present load."""
     return {
-        "processor": _processor(),
+        "processor": processor_name() or platform.processor(),
         "gpu": ", ".join(_gpus()) or "none",
         "cores": os.cpu_count(),
         "threads": threads(),
@@ -60,19 +60,9 @@ def emulates_bfloat16() -> bool:
 
     Steps then take 2.3 (DRCN), 3.7 (DiSAN) or 4.1 (DSA) times as long as in float32, on one thread.
     """
-    sets = set(_information("flags").split())
+    sets = instruction_sets()
     is_on = os.environ.get("TF_ENABLE_ONEDNN_OPTS", "").lower() not in ("0", "false")
     return "avx512f" in sets and not sets & _BFLOAT16 and is_on and not _gpus()
-
-
-def _processor():
-    return _information("model name") or platform.processor()
-
-
-def _information(name: str) -> str:
-    """Returns a field of the first processor in /proc/cpuinfo; "" if it is missing."""
-    lines = _PROCESSORS.read_text().splitlines() if _PROCESSORS.exists() else []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(name)), "")
 
 
 def _gpus() -> list[str]:

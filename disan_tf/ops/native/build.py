@@ -10,6 +10,7 @@ a file that another user can have written is not loaded.
 
 import hashlib
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -26,6 +27,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import naming, scratch_folder, sync_and_rename, write_atomically
 from disan_tf.common.installation import cache_folder
 from disan_tf.common.locks import locked
+from disan_tf.common.processor import instruction_sets, processor_name
 
 FOLDER = Path(__file__).parent
 # GCC 12 warns about its own AVX-512 headers.
@@ -145,15 +147,9 @@ def sources() -> list[bytes]:
 def _key(compiler: str) -> str:
     version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
     flags = " ".join([*FLAGS, *FEWER_SETS]).encode()
-    parts = [*sources(), tf.__version__.encode(), version, flags, _cpu()]
+    processor = " ".join([platform.machine(), processor_name(), *sorted(instruction_sets())])
+    parts = [*sources(), tf.__version__.encode(), version, flags, processor.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
-
-def _cpu() -> bytes:
-    """Returns the first processor's model and instruction sets."""
-    names = (b"model name", b"flags", b"Features")
-    lines = Path("/proc/cpuinfo").read_bytes().split(b"\n\n", 1)[0].splitlines()
-    return b"\n".join(line for line in lines if line.startswith(names))
 
 
 def _is_whole(target: Path) -> bool:

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, sha256
+from disan_tf.common.processor import instruction_sets
 from disan_tf.ops.native.build import FLAGS, BuildError, refuse_foreign, sources
 
 FOLDER = Path(__file__).parent / "libraries"
@@ -25,7 +26,6 @@ SCHEMA = {
     "libraries": {str: {"tensorflow": {str: str}, "processor": str, "sha256": str}},
 }
 _REMEDY = "reinstall disan_tf"
-_PROCESSOR = Path("/proc/cpuinfo")
 _V2 = "cx16 lahf_lm pni popcnt sse4_1 sse4_2 ssse3"
 _V3 = f"{_V2} abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
 _V4 = f"{_V3} avx512bw avx512cd avx512dq avx512f avx512vl"
@@ -110,22 +110,11 @@ def _choose(content: dict) -> str:
             f"the shipped libraries are for TensorFlow {' and '.join(versions)} as on PyPI, "
             f"and this is {build['version']}"
         )
-    flags = _processor_flags()
+    sets = instruction_sets()
     for level in LEVELS.get(platform.machine(), ()):
-        if level.name in fitting and flags.issuperset(level.flags.split()):
+        if level.name in fitting and sets.issuperset(level.flags.split()):
             return fitting[level.name]
     raise NoLibraryError(f"the shipped libraries need a processor of level {' or '.join(fitting)}")
-
-
-def _processor_flags() -> set[str]:
-    """Returns the instruction sets of the first processor."""
-    lines = _PROCESSOR.read_text(encoding="utf-8").split("\n\n", 1)[0].splitlines()
-    return {
-        flag
-        for name, _, flags in (line.partition(":") for line in lines)
-        if name.strip() in ("flags", "Features")
-        for flag in flags.split()
-    }
 
 
 def _refuse_foreign(path, is_kind, kind):

@@ -266,11 +266,17 @@ def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkey
     keys = [build._key(os.environ["CXX"])]
     compiler(version="fake 2")
     keys.append(build._key(os.environ["CXX"]))
-    changes = [(tf, "__version__", "2.99"), (build, "FLAGS", ("-g",)), (build, "FEWER_SETS", ())]
-    for place, name, value in [*changes, (build, "_cpu", lambda: b"another")]:
+    for place, name, value in (
+        (tf, "__version__", "2.99"),
+        (build, "FLAGS", ("-g",)),
+        (build, "FEWER_SETS", ()),
+        (build.platform, "machine", lambda: "another"),
+        (build, "processor_name", lambda: "another"),
+        (build, "instruction_sets", lambda: {"avx2"}),
+    ):
         monkeypatch.setattr(place, name, value)
         keys.append(build._key(os.environ["CXX"]))
-    assert len(set(keys)) == 6
+    assert len(set(keys)) == 8
 
 
 def test_the_command_fails_if_a_compiler_makes_no_library(capsys, monkeypatch, compiler):

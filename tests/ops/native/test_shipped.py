@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
+from disan_tf.common import processor as processors
 from disan_tf.ops import directional_attention
 from disan_tf.ops.native import build, runtime, shipped
 from tests.support.ops.backends import needs_native
@@ -43,7 +44,7 @@ def processor(tmp_path, monkeypatch):
         path = tmp_path / "cpuinfo"
         text = f"processor\t: 0\n{name}\t\t: fpu {flags}\n\nprocessor\t: 1\n{name}\t\t: fpu {V4}\n"
         path.write_text(text, encoding="utf-8")
-        monkeypatch.setattr(shipped, "_PROCESSOR", path)
+        monkeypatch.setattr(processors, "LINUX", path)
         monkeypatch.setattr("platform.machine", lambda: machine)
 
     return set_flags
@@ -231,6 +232,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 import tensorflow as tf
+from disan_tf.common import processor as processors
 from disan_tf.ops import directional_attention
 from disan_tf.ops.native import runtime, shipped
 shipped.FOLDER = Path(sys.argv[1])

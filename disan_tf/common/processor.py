@@ -1,0 +1,44 @@
+"""The processor, as Linux and macOS describe it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+LINUX = Path("/proc/cpuinfo")
+MACOS = "/usr/sbin/sysctl"
+
+
+def processor_name() -> str:
+    """Returns the model of the first processor; "" if the system does not name it."""
+    fields = _fields()
+    return fields.get("model name") or fields.get("machdep.cpu.brand_string", "")
+
+
+def instruction_sets() -> set[str]:
+    """Returns the instruction sets of the first processor, by the names of its system.
+
+    Linux has names such as "avx2" and "asimd", macOS "hw.optional.avx2_0" and
+    "hw.optional.arm.FEAT_BF16".
+    """
+    fields = _fields()
+    if sys.platform == "darwin":
+        return {name for name, value in fields.items() if _is_optional(name) and value == "1"}
+    return set((fields.get("flags") or fields.get("Features", "")).split())
+
+
+def _is_optional(name: str) -> bool:
+    return name.startswith("hw.optional.")
+
+
+def _fields() -> dict[str, str]:
+    """Returns {name: value} of the system's description; {} if there is none."""
+    try:
+        if sys.platform == "darwin":
+            command = [MACOS, "machdep.cpu.brand_string", "hw.optional"]
+            text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        else:
+            text = LINUX.read_text(encoding="utf-8").split("\n\n", 1)[0]
+    except OSError:
+        return {}
+    lines = (line.partition(":") for line in text.splitlines())
+    return {name.strip(): value.strip() for name, _, value in lines}

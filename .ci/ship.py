@@ -12,7 +12,7 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, sha256, write_json
-from disan_tf.ops.native import build, shipped
+from disan_tf.ops.native import compiler, shipped
 
 
 def ship(folder: Path) -> None:
@@ -21,15 +21,15 @@ def ship(folder: Path) -> None:
     Raises:
       BuildError: there is no compiler, it fails, or no level is known for this architecture.
     """
-    compiler, machine = build.find_compiler(), platform.machine()
+    command, machine = compiler.find_compiler(), platform.machine()
     if machine not in shipped.LEVELS:
-        raise build.BuildError(f"no level of processors is known for {machine}")
+        raise compiler.BuildError(f"no level of processors is known for {machine}")
     folder.mkdir(parents=True, exist_ok=True)
     libraries = _written(folder / shipped.MANIFEST)
     identity = shipped.tensorflow_build()
     for level in shipped.LEVELS[machine]:
         path = folder / f"tensorflow-{identity['version']}-{level.name}.so"
-        build.compile_library(compiler, _flags(level.name), path)
+        compiler.compile_library(command, _flags(level.name), path)
         path.chmod(0o644)
         facts = {"tensorflow": identity, "processor": level.name, "sha256": sha256(path)}
         libraries[path.name] = facts
@@ -49,8 +49,7 @@ def _written(manifest: Path) -> dict:
 
 def _flags(level: str) -> list[str]:
     """Returns the flags for a level instead of this processor; paths of this machine stay out."""
-    flags = [f"-march={level}" if flag == "-march=native" else flag for flag in build.FLAGS]
-    return [*flags, f"-ffile-prefix-map={build.FOLDER}=."]
+    return [*compiler.FLAGS, f"-march={level}", f"-ffile-prefix-map={compiler.FOLDER}=."]
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ The exit status is 1 if there is no library although there is a compiler.
 
 import sys
 
-from disan_tf.ops.native.build import BuildError, find_compiler
+from disan_tf.ops.native.compiler import BuildError, find_compiler
 from disan_tf.ops.native.runtime import excluded, library, unavailable
 
 

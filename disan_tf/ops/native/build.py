@@ -3,21 +3,17 @@
     python -m disan_tf.ops.native
 
 The library lies in a cache folder under a key made of the sources, the TensorFlow version, the
-compiler and the CPU: a change in one of them gives a new library. A build that fails is remembered
-under its key, so that the next start does not compile in vain. Loading a library runs its code, so
-a file that another user can have written is not loaded.
+compiler, its flags and the CPU: a change in one of them gives a new library. A build that fails is
+remembered under its key, so that the next start does not compile in vain. Loading a library runs
+its code, so a file that another user can have written is not loaded.
 """
 
 import hashlib
 import os
 import platform
-import re
-import shlex
-import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -28,67 +24,33 @@ from disan_tf.common.files import naming, scratch_folder, sync_and_rename, write
 from disan_tf.common.installation import cache_folder
 from disan_tf.common.locks import locked
 from disan_tf.common.processor import instruction_sets, processor_name
+from disan_tf.ops.native import compiler
+from disan_tf.ops.native.compiler import BuildError, CompilerError
 
-FOLDER = Path(__file__).parent
-# GCC 12 warns about its own AVX-512 headers.
-FLAGS = ("-shared", "-fPIC", "-O3", "-march=native", "-Wno-maybe-uninitialized")
-# The instruction sets to leave out if the headers cannot compile them, one in each attempt: GCC 12
-# and clang 14 fail in TensorFlow 2.21's Eigen on processors with AVX512-FP16.
-FEWER_SETS = ("-mno-avx512fp16", "-mno-avx512f")
-_TRANSIENT = re.compile("No space left|[Kk]illed|out of memory|Cannot allocate")
 _REMEDY = "remove it, or name a folder of your own with DISAN_TF_NATIVE_CACHE"
-
-
-class BuildError(Exception):
-    """An error that says in one clause why there is no library."""
-
-
-class _CompilerError(BuildError):
-    """The error of a compiler that fails.
-
-    It `names_avx512` if a file for AVX-512 is at fault. It `is_lasting` unless memory or disk space
-    was short.
-    """
-
-    def __init__(self, compiler: str, outcome: subprocess.CompletedProcess):
-        errors = [line for line in outcome.stderr.splitlines() if "error:" in line]
-        # "PacketMathFP16.h:740:49: error: ..." without the folder
-        reason = re.sub(r"^\S*/", "", errors[0]) if errors else f"exit status {outcome.returncode}"
-        super().__init__(f"{shlex.quote(compiler)} fails: {reason[:120]}")
-        self.names_avx512 = any("avx512" in line.lower() for line in errors)
-        self.is_lasting = outcome.returncode > 0 and not _TRANSIENT.search(outcome.stderr)
 
 
 def library() -> Path:
     """Returns the path of the compiled library, and builds it unless the cache has it.
 
-    If several processes call this at once, one builds and the others wait. CXX (default "g++")
-    names the compiler, DISAN_TF_NATIVE_CACHE (default "disan_tf/native" in XDG_CACHE_HOME or
-    ~/.cache) the cache folder; both are environment variables.
+    If several processes call this at once, one builds and the others wait. The environment variable
+    DISAN_TF_NATIVE_CACHE (default "disan_tf/native" in XDG_CACHE_HOME or ~/.cache) names the cache
+    folder.
 
     Raises:
-      BuildError: no compiler, no headers, no writable folder, the compiler fails or failed before,
-        or another user can write the folder or the library.
+      BuildError: no compiler, no headers, no writable folder, unusable flags, the compiler fails or
+        failed before, or another user can write the folder or the library.
     """
     try:
-        compiler = find_compiler()
-        target = _open_cache() / f"{_key(compiler)}.so"
+        command = compiler.find_compiler()
+        target = _open_cache() / f"{_key(command)}.so"
         if not _is_whole(target):
             with locked(target.with_suffix(".lock")):
                 if not _is_whole(target):
-                    _compile_unless_failed(compiler, target)
+                    _compile_unless_failed(command, target)
     except (OSError, RuntimeError, UserError) as error:  # RuntimeError: there is no home folder
         raise BuildError(str(error)) from None
     return target
-
-
-def find_compiler() -> str:
-    """Returns the path of the C++ compiler; raises BuildError if there is none."""
-    name = os.environ.get("CXX", "g++")
-    path = shutil.which(name)
-    if path is None:
-        raise BuildError(f"there is no compiler {name} (CXX names another)")
-    return path
 
 
 def _cache() -> Path:
@@ -139,16 +101,12 @@ def refuse_foreign(
         raise BuildError(f"{path} {wrong}, so code in it is not loaded; {remedy}")
 
 
-def sources() -> list[bytes]:
-    """Returns the contents of the C++ files, in a fixed order."""
-    return [path.read_bytes() for path in sorted([*FOLDER.glob("*.cc"), *FOLDER.glob("*.h")])]
-
-
-def _key(compiler: str) -> str:
-    version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
-    flags = " ".join([*FLAGS, *FEWER_SETS]).encode()
-    processor = " ".join([platform.machine(), processor_name(), *sorted(instruction_sets())])
-    parts = [*sources(), tf.__version__.encode(), version, flags, processor.encode()]
+def _key(command: str) -> str:
+    version = subprocess.run([command, "--version"], capture_output=True, check=False).stdout
+    processor = [platform.machine(), processor_name(), *sorted(instruction_sets())]
+    flags = [*compiler.flags(), *compiler.FEWER_SETS]
+    texts = (tf.__version__, " ".join(flags), " ".join(processor))
+    parts = [*compiler.sources(), version, *(text.encode() for text in texts)]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
@@ -161,59 +119,32 @@ def _is_whole(target: Path) -> bool:
     return content[-32:] == hashlib.sha256(content[:-32]).digest()
 
 
-def _compile_unless_failed(compiler: str, target: Path) -> None:
+def _compile_unless_failed(command: str, target: Path) -> None:
     """Compiles, and remembers a failure beside the library."""
     failure = target.with_suffix(".failed")
-    remedy = f"name another compiler with CXX, or remove {failure} to compile again"
+    named = f"change {compiler.VARIABLE}, " if compiler.named_flags() else ""
+    remedy = f"{named}name another compiler with CXX, or remove {failure} to compile again"
     if failure.exists():
         raise BuildError(f"{failure.read_text(encoding='utf-8')}; {remedy}")
+    compiler.check_named_flags(command)
     try:
-        _compile(compiler, target)
-    except _CompilerError as error:
+        _compile(command, target)
+    except CompilerError as error:
         if error.is_lasting:
             write_atomically(failure, str(error))
             raise BuildError(f"{error}; {remedy}") from None
         raise
 
 
-def _compile(compiler: str, target: Path) -> None:
+def _compile(command: str, target: Path) -> None:
     """Compiles to a temporary name that is renamed when the library and its digest are complete."""
     if sys.stderr.isatty():
         print("compiling native operations, once, about half a minute", file=sys.stderr)
     with scratch_folder(target) as scratch:
         output = scratch / target.name
-        compile_library(compiler, FLAGS, output)
+        compiler.compile_library(command, compiler.flags(), output)
         with naming(target), open(output, "r+b") as file:
             digest = hashlib.sha256(file.read()).digest()
             file.write(digest)  # at the end, which the loader ignores
         output.chmod(0o700)  # whatever the umask
         sync_and_rename(output, target)
-
-
-def compile_library(compiler: str, flags: Sequence[str], output: Path) -> None:
-    """Compiles all sources as one unit; raises BuildError if the compiler fails.
-
-    Reading TensorFlow's headers is most of the work; one unit reads them once. If the compiler
-    fails in headers for AVX-512, it is called again without that instruction set.
-    """
-    try:
-        _run_compiler(compiler, flags, output)
-    except _CompilerError as error:
-        for fewer in FEWER_SETS if error.names_avx512 else ():
-            try:
-                return _run_compiler(compiler, [*flags, fewer], output)
-            except _CompilerError:
-                pass  # the first error is reported
-        raise
-
-
-def _run_compiler(compiler: str, flags: Sequence[str], output: Path) -> None:
-    unit = "".join(f'#include "{path}"\n' for path in sorted(FOLDER.glob("*_op.cc")))
-    command = [compiler, *flags, *tf.sysconfig.get_compile_flags()]
-    command += ["-x", "c++", "-", "-o", str(output), *tf.sysconfig.get_link_flags()]
-    english = {**os.environ, "LC_ALL": "C"}
-    outcome = subprocess.run(
-        command, input=unit, capture_output=True, text=True, check=False, env=english
-    )
-    if outcome.returncode:
-        raise _CompilerError(compiler, outcome)

@@ -18,7 +18,7 @@ from absl import logging
 
 from disan_tf.common.forks import check_fork
 from disan_tf.ops.native import build, shipped
-from disan_tf.ops.native.build import BuildError
+from disan_tf.ops.native.compiler import BuildError
 from disan_tf.ops.tracing import is_compiled, is_saving
 
 # Dtypes of the operations between matrix products; other dtypes are computed in portable form.

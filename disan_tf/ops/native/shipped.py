@@ -17,7 +17,8 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, sha256
 from disan_tf.common.processor import instruction_sets
-from disan_tf.ops.native.build import FLAGS, BuildError, refuse_foreign, sources
+from disan_tf.ops.native.build import refuse_foreign
+from disan_tf.ops.native.compiler import FLAGS, VARIABLE, BuildError, sources
 
 FOLDER = Path(__file__).parent / "libraries"
 MANIFEST = "manifest.json"
@@ -62,6 +63,8 @@ def library() -> Path:
         raise NoLibraryError("")
     if os.environ.get("DISAN_TF_NATIVE") == "compile":
         raise NoLibraryError("DISAN_TF_NATIVE=compile excludes the shipped libraries")
+    if os.environ.get(VARIABLE):
+        raise NoLibraryError(f"{VARIABLE} excludes the shipped libraries")
     try:
         _refuse_foreign(manifest.parent, stat.S_ISDIR, "folder")
         _refuse_foreign(manifest, stat.S_ISREG, "regular file")

@@ -18,23 +18,24 @@ from disan_tf.ops.native import build, runtime
 pytestmark = pytest.mark.usefixtures("cache")
 # The build in a process that starts quickly, since it does not import TensorFlow.
 PROCESS = """
-import importlib.util, sys, types
+import sys, types
 sysconfig = types.SimpleNamespace(get_compile_flags=list, get_link_flags=list)
 sys.modules["tensorflow"] = types.SimpleNamespace(__version__="0", sysconfig=sysconfig)
-spec = importlib.util.spec_from_file_location("build", sys.argv[1])
-build = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(build)
+for name, folder in (("disan_tf.ops", ".."), ("disan_tf.ops.native", ".")):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [f"{sys.argv[1]}/{folder}"]
+from disan_tf.ops.native import build
 print(build.library())
 """
 
 
 def _libraries(cache):
-    return sorted(path.name for path in cache.glob("*") if path.suffix not in (".lock", ".failed"))
+    return sorted(path.name for path in cache.glob("*") if path.suffix == ".so")
 
 
 def _start():
     return subprocess.Popen(
-        [sys.executable, "-c", PROCESS, build.__file__],
+        [sys.executable, "-c", PROCESS, str(build.compiler.FOLDER)],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -247,8 +248,8 @@ def test_a_link_in_place_of_the_library_is_refused(cache, compiler, tmp_path):
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
     """A copy of the sources, to be changed."""
-    folder = shutil.copytree(build.FOLDER, tmp_path / "sources")
-    monkeypatch.setattr(build, "FOLDER", folder)
+    folder = shutil.copytree(build.compiler.FOLDER, tmp_path / "sources")
+    monkeypatch.setattr(build.compiler, "FOLDER", folder)
     return folder
 
 
@@ -268,15 +269,17 @@ def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkey
     keys.append(build._key(os.environ["CXX"]))
     for place, name, value in (
         (tf, "__version__", "2.99"),
-        (build, "FLAGS", ("-g",)),
-        (build, "FEWER_SETS", ()),
+        (build.compiler, "FLAGS", ("-g",)),
+        (build.compiler, "FEWER_SETS", ()),
         (build.platform, "machine", lambda: "another"),
         (build, "processor_name", lambda: "another"),
         (build, "instruction_sets", lambda: {"avx2"}),
     ):
         monkeypatch.setattr(place, name, value)
         keys.append(build._key(os.environ["CXX"]))
-    assert len(set(keys)) == 8
+    monkeypatch.setenv("DISAN_TF_NATIVE_FLAGS", "-mavx2")
+    keys.append(build._key(os.environ["CXX"]))
+    assert len(set(keys)) == 9
 
 
 def test_the_command_fails_if_a_compiler_makes_no_library(capsys, monkeypatch, compiler):

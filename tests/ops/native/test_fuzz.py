@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from disan_tf.ops.native import build
+from disan_tf.ops.native import compiler
 
 FOLDER = Path(__file__).parent
 # -Wno: GCC 12 warns about its own AVX-512 headers; no vectors are passed between libraries here.
@@ -22,7 +22,7 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 def _compile(source, target, *flags):
-    command = ["g++", "-std=c++17", *flags, *SANITIZERS, f"-I{build.FOLDER}"]
+    command = ["g++", "-std=c++17", *flags, *SANITIZERS, f"-I{compiler.FOLDER}"]
     command += [str(source), "-o", str(target)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -3,11 +3,10 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from disan_tf.ops.native import build
+from disan_tf.ops.native import build, compiler
 from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
@@ -32,12 +31,13 @@ def passes():
 
 
 def _widest_register():
-    flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
-    if {"avx512f", "avx512dq"} <= flags:
+    """Returns the registers' name for the instruction sets that the library is compiled for."""
+    sets = compiler.instruction_sets(compiler.find_compiler(), compiler.flags())
+    if {"AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"} <= sets:
         return "zmm"
-    if "avx2" in flags:
+    if {"AVX", "FMA"} <= sets:
         return "ymm"
-    pytest.skip("the CPU has no AVX")
+    pytest.skip("the library is compiled without AVX and FMA")
 
 
 def test_the_inner_loops_use_the_widest_vectors(passes):

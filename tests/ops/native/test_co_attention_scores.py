@@ -10,7 +10,10 @@ from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native
 INVALID = tf.errors.InvalidArgumentError
-TOLERANCE = 4e-7  # of a tanh, and of a derivative
+TOLERANCE = 4e-7  # of a tanh
+# Of a derivative: 4.8e-7 is the largest error of 41 seeds in code without fused multiply-adds
+# (x86-64-v2), 3.6e-7 with them.
+SLOPE_TOLERANCE = 6e-7
 INF, NAN = np.inf, np.nan
 
 
@@ -52,9 +55,11 @@ def _reference(first, second, vector, upstream):
 
 
 def _assert_is_the_definition(*problem):
-    for actual, (expected, size) in zip(_evaluate(*problem), _reference(*problem)):
+    tolerances = TOLERANCE, SLOPE_TOLERANCE, SLOPE_TOLERANCE, TOLERANCE
+    results = zip(_evaluate(*problem), _reference(*problem), tolerances)
+    for actual, (expected, size), tolerance in results:
         assert actual.dtype == tf.float32 and actual.shape == expected.shape
-        assert (np.abs(actual - expected) <= TOLERANCE * size).all()
+        assert (np.abs(actual - expected) <= tolerance * size).all()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,13 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import naming, scratch_folder, sync_and_rename, write_atomically
+from disan_tf.common.files import (
+    naming,
+    scratch_folder,
+    sha256,
+    sync_and_rename,
+    write_atomically,
+)
 from disan_tf.common.installation import cache_folder
 from disan_tf.common.locks import locked
 from disan_tf.common.processor import instruction_sets, processor_name
@@ -111,12 +117,12 @@ def _key(command: str) -> str:
 
 
 def _is_whole(target: Path) -> bool:
-    """Returns whether the file ends with its digest; a truncated library would kill the process."""
+    """Returns whether the library has its digest; a truncated one would kill the process."""
     if not os.path.lexists(target):
         return False
     refuse_foreign(target, stat.S_ISREG, "regular file")
-    content = target.read_bytes()
-    return content[-32:] == hashlib.sha256(content[:-32]).digest()
+    digest = target.with_suffix(".sha256")
+    return digest.exists() and digest.read_bytes() == sha256(target).encode()
 
 
 def _compile_unless_failed(command: str, target: Path) -> None:
@@ -137,14 +143,16 @@ def _compile_unless_failed(command: str, target: Path) -> None:
 
 
 def _compile(command: str, target: Path) -> None:
-    """Compiles to a temporary name that is renamed when the library and its digest are complete."""
+    """Compiles to a temporary name that is renamed when the library and its digest are complete.
+
+    The digest is a file beside the library, since macOS signs a library when it is linked.
+    """
     if sys.stderr.isatty():
         print("compiling native operations, once, about half a minute", file=sys.stderr)
     with scratch_folder(target) as scratch:
         output = scratch / target.name
         compiler.compile_library(command, compiler.flags(), output)
-        with naming(target), open(output, "r+b") as file:
-            digest = hashlib.sha256(file.read()).digest()
-            file.write(digest)  # at the end, which the loader ignores
         output.chmod(0o700)  # whatever the umask
-        sync_and_rename(output, target)
+        write_atomically(target.with_suffix(".sha256"), sha256(output))
+        with naming(target):
+            sync_and_rename(output, target)

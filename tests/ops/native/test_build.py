@@ -182,15 +182,23 @@ def test_a_killed_build_leaves_no_library_and_no_lock(cache, compiler):
     assert compiler.calls() == 2 and len(list(cache.glob("*.so"))) == 1
 
 
-@pytest.mark.parametrize("kept", [0, 40])
-def test_a_truncated_library_is_built_again(compiler, kept):
+@pytest.mark.parametrize("suffix", [".so", ".sha256"])
+@pytest.mark.parametrize("kept", [0, 4])
+def test_a_truncated_library_or_digest_is_built_again(compiler, kept, suffix):
     """Loading one could kill the process: pages beyond the end are mapped without content."""
     compiler()
     library = build.library()
-    whole = library.read_bytes()
-    library.write_bytes(whole[:kept])
-    assert build.library().read_bytes() == whole
+    truncated = library.with_suffix(suffix)
+    whole = truncated.read_bytes()
+    truncated.write_bytes(whole[:kept])
+    assert build.library() == library and truncated.read_bytes() == whole
     assert compiler.calls() == 2
+
+
+def test_a_library_without_its_digest_is_built_again(compiler):
+    compiler()
+    build.library().with_suffix(".sha256").unlink()
+    assert build.library().with_suffix(".sha256").exists() and compiler.calls() == 2
 
 
 def test_folder_and_library_are_made_for_the_user_alone(cache, compiler, monkeypatch):

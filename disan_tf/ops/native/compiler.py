@@ -1,4 +1,4 @@
-"""The C++ compiler of the native operations, and its flags for this processor.
+"""The C++ compiler of the native operations, and its flags for this system and processor.
 
 The environment variable CXX names the compiler. DISAN_TF_NATIVE_FLAGS replaces the flag that
 chooses the processor's instruction sets, -march=native: it contains flags that begin with -m, such
@@ -6,10 +6,12 @@ as "-march=x86-64-v3" or "-mavx2 -mfma".
 """
 
 import os
+import platform
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +19,6 @@ import tensorflow as tf
 
 FOLDER = Path(__file__).parent
 FLAGS = ("-shared", "-fPIC", "-O3")
-NATIVE = "-march=native"
 VARIABLE = "DISAN_TF_NATIVE_FLAGS"
 # The instruction sets to leave out if the headers cannot compile them, one in each attempt: GCC 12
 # and clang 14 fail in TensorFlow 2.21's Eigen on processors with AVX512-FP16.
@@ -64,8 +65,10 @@ def sources() -> list[bytes]:
 
 
 def flags() -> list[str]:
-    """Returns the flags for this processor; see `named_flags` for the errors."""
-    return [*FLAGS, *(named_flags() or [NATIVE])]
+    """Returns the flags for this system and processor; see `named_flags` for the errors."""
+    # On macOS the loader finds TensorFlow's symbols, and the linker must not look for them.
+    system = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+    return [*FLAGS, *system, *(named_flags() or [_native()])]
 
 
 def named_flags() -> list[str]:
@@ -83,13 +86,18 @@ def named_flags() -> list[str]:
     return named
 
 
+def _native() -> str:
+    """Returns the flag for this processor; on Apple silicon some compilers know only -mcpu."""
+    return "-mcpu=native" if platform.machine() == "arm64" else "-march=native"
+
+
 def check_named_flags(compiler: str) -> None:
     """Raises BuildError if the flags in DISAN_TF_NATIVE_FLAGS need what this processor lacks.
 
     A library with such instructions would end the process.
     """
     named = named_flags()
-    usable = instruction_sets(compiler, [NATIVE]) if named else set()
+    usable = instruction_sets(compiler, [_native()]) if named else set()
     lacking = instruction_sets(compiler, named) - usable if usable else ()
     if lacking:
         raise BuildError(

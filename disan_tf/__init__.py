@@ -36,6 +36,7 @@ _MODULES = {
     "presets": "disan_tf.serving.release.released",
 }
 
+installation.check_platform()
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
 os.environ.setdefault(quiet.LEVEL, "3")
 # HDF5 fails where a file system has no locks; our files get their names once they are whole.

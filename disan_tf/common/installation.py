@@ -1,9 +1,11 @@
-"""The version, and paths of the configs and released models, in a checkout or an installation."""
+"""The version, the platform, and paths of configs and models, in a checkout or an installation."""
 
 import os
 import sys
 from importlib import metadata
 from pathlib import Path
+
+from disan_tf.common.errors import UserError
 
 VERSION = "0.1.0"
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -13,6 +15,30 @@ ROOT = _BUNDLED if IS_INSTALLED else _PACKAGE.parent
 CHECKPOINTS = ROOT / "checkpoints"
 CONFIGS = ROOT / "configs"
 SCRIPT = "disan-tf"  # the console command of an installed package
+
+
+class PlatformError(UserError, ImportError):
+    """The error if the package cannot run on this operating system; its message has the remedy."""
+
+
+def check_platform() -> None:
+    """Raises PlatformError on Windows; ends a command of this package with its sentence instead.
+
+    The commands are `run.py`, `disan-tf`, `python -m disan_tf`, which Python calls "-m" while it
+    imports the package, and the programs of data_prep.
+    """
+    if sys.platform != "win32":
+        return
+    sentence = (
+        "disan_tf does not run on Windows, for which tensorflow-text has no packages; run it in "
+        "WSL 2, the Linux of Windows (wsl --install)."
+    )
+    path = Path(sys.argv[0])
+    programs = _PACKAGE.parent / "data_prep"
+    if path.stem in ("-m", "run", SCRIPT) or programs in path.resolve().parents:
+        print(f"{program()}: {sentence}", file=sys.stderr)
+        sys.exit(2)
+    raise PlatformError(sentence)
 
 
 def program() -> str:

@@ -50,6 +50,58 @@ def test_messages_name_the_program_that_was_typed(program, monkeypatch):
     assert (installation.program(), installation.command()) == expected
 
 
+# Windows, which has no os.geteuid and no fcntl
+
+WINDOWS = """import importlib.metadata, importlib.util, os, pathlib, runpy, sys
+del os.geteuid
+sys.modules["fcntl"] = None
+sys.platform = "win32"
+sys.argv = sys.argv[1:]
+"""
+SENTENCE = (
+    "disan_tf does not run on Windows, for which tensorflow-text has no packages; run it in WSL 2, "
+    "the Linux of Windows (wsl --install)."
+)
+
+
+def _run_on_windows(code, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", WINDOWS + code, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_an_import_on_windows_names_wsl():
+    outcome = _run_on_windows("import disan_tf", "own_script.py")
+    last = outcome.stderr.splitlines()[-1]
+    assert last == f"disan_tf.common.installation.PlatformError: {SENTENCE}"
+    caught = """
+try:
+    import disan_tf.layers
+except ImportError as error:
+    print(error)
+"""
+    assert _run_on_windows(caught, "own_script.py").stdout == f"{SENTENCE}\n"
+
+
+@pytest.mark.parametrize(
+    "code, name",
+    [
+        ('runpy.run_path("run.py", run_name="__main__")', "run.py"),
+        ("from disan_tf.cli.command_line import run", "C:/env/Scripts/disan-tf.exe"),
+        ("import disan_tf", "-m"),
+        ("import data_prep.download.fetch", str(ROOT / "data_prep/download/__main__.py")),
+    ],
+)
+def test_a_command_on_windows_ends_with_the_sentence(code, name):
+    outcome = _run_on_windows(code, name)
+    program = "disan-tf" if "disan-tf" in name else "run.py"
+    assert (outcome.returncode, outcome.stderr) == (2, f"{program}: {SENTENCE}\n")
+
+
 # The package as it is installed
 
 

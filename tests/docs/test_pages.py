@@ -37,8 +37,8 @@ PROGRAMS = {"python", "disan-tf", "tensorboard", "echo", "export"}  # which `run
 OTHERS = {"pip", "make", "source", "docker", "curl", "jupyter", "gunicorn"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z_0-9]*=")  # before a program
 INLINE_FLAG = re.compile(r"`[^`\n]*?(?<![\w-])--(?:no)?([a-z][\w.]*)[^`\n]*`")
-# TensorBoard, gunicorn, Slurm, TensorFlow Serving
-FLAGS_OF_OTHERS = {"help", "logdir", "preload", "signal", "enable_batching"}
+# TensorBoard, gunicorn, Slurm, TensorFlow Serving, WSL
+FLAGS_OF_OTHERS = {"help", "logdir", "preload", "signal", "enable_batching", "install"}
 
 
 def _id(page, block) -> str:

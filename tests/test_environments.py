@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,20 +14,33 @@ SCRIPT = ROOT / ".ci" / "install"
 SHELL = shutil.which("sh")
 
 
+# Runs the script's own question to an interpreter as if on another platform, and nothing else.
+INTERPRETER = f"""#!{SHELL}
+[ "$1" = -c ] || exit 7
+exec {sys.executable} -S -c "import platform, sys
+sys.version_info = ({{version}})
+platform.system, platform.machine = lambda: '{{system}}', lambda: '{{processor}}'
+$2"
+"""
+
+
 @pytest.fixture
 def machine(tmp_path):
     """Returns a function that runs the script where there are these interpreters and no others.
 
-    They tell their version and make no environment, so that the script ends with its choice.
+    They tell their version and platform, by default Linux on x86-64, and make no environment, so
+    that the script ends with its choice.
     """
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "find").symlink_to(shutil.which("find"))
 
     def run(interpreters, folder="env", **variables):
-        for name, version in interpreters.items():
-            program = tmp_path / "bin" / name
-            program.write_text(f'#!{SHELL}\n[ "$1" = -c ] && echo {version} || exit 7\n')
-            program.chmod(0o755)
+        for name, described in interpreters.items():
+            version, system, processor = f"{described} Linux x86_64".split()[:3]
+            text = INTERPRETER.format(
+                version=version.replace(".", ", "), system=system, processor=processor
+            )
+            _write_program(tmp_path / "bin" / name, text)
         return subprocess.run(
             [SHELL, SCRIPT, tmp_path / folder, "-r", "requirements-dev.txt"],
             cwd=ROOT,
@@ -39,6 +53,13 @@ def machine(tmp_path):
     return run
 
 
+def _write_program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+ARM, APPLE, INTEL = "Linux aarch64", "Darwin arm64", "Darwin x86_64"
+NO_OLDER = "TensorFlow 2.21 (2.15, which recorded the results, has no packages for "
 NEWER = "TensorFlow 2.21 (results were recorded with 2.15: make demo PYTHON=python3.11), in "
 OLDER = "TensorFlow 2.15, in "
 BOTH = {"TENSORFLOW": "2.15"}, {"TENSORFLOW": "2.21"}
@@ -56,6 +77,11 @@ BOTH = {"TENSORFLOW": "2.15"}, {"TENSORFLOW": "2.21"}
         ({"python3": "3.11"}, BOTH[1], f"Python 3.11: {NEWER}"),
         ({"python3": "3.13", "python3.9": "3.9"}, BOTH[0], f"Python 3.9: {OLDER}"),
         ({"python3": "3.13", "own": "3.10"}, {"PYTHON": "own"}, f"Python 3.10: {OLDER}"),
+        ({"python3": f"3.11 {ARM}"}, {}, f"Python 3.11: {NO_OLDER}{ARM}), in "),
+        ({"python3": f"3.10 {APPLE}"}, {}, f"Python 3.10: {NO_OLDER}{APPLE}), in "),
+        ({"python3": f"3.9 {ARM}", "python3.13": f"3.13 {ARM}"}, {}, f"Python 3.13: {NO_OLDER}"),
+        ({"python3": f"3.11 {INTEL}"}, {}, f"Python 3.11: {OLDER}"),
+        ({"python3": f"3.13 {INTEL}", "python3.9": f"3.9 {INTEL}"}, {}, f"Python 3.9: {OLDER}"),
     ],
 )
 def test_the_first_interpreter_with_a_lock_is_taken(interpreters, variables, choice, machine):
@@ -68,10 +94,25 @@ def test_the_first_interpreter_with_a_lock_is_taken(interpreters, variables, cho
     "interpreters, variables, sentence",
     [
         ({}, {}, "disan_tf needs Python 3.9, 3.10, 3.11, 3.12 or 3.13. Install one of these"),
-        ({"python3": "3.14"}, {}, "or 3.13; python3 is Python 3.14. Install one"),
+        ({"python3": "3.14"}, {}, "or 3.13; python3 is Python 3.14 on Linux x86_64. Install one"),
         ({"python3": "3.13"}, {"PYTHON": "python9"}, "PYTHON=python9 is no Python interpreter"),
         ({"python3": "3.13"}, BOTH[0], "needs Python 3.9, 3.10 or 3.11; python3 is Python 3.13"),
         ({"python3": "3.11"}, {"TENSORFLOW": "2.19"}, "TENSORFLOW=2.19 must be 2.15 or 2.21."),
+        (
+            {"python3": f"3.9 {ARM}"},
+            {},
+            f"disan_tf needs Python 3.10, 3.11, 3.12 or 3.13; python3 is Python 3.9 on {ARM}. I",
+        ),
+        (
+            {"python3": f"3.13 {INTEL}"},
+            {},
+            f"disan_tf needs Python 3.9, 3.10 or 3.11; python3 is Python 3.13 on {INTEL}. Install",
+        ),
+        (
+            {"python3": f"3.11 {APPLE}"},
+            BOTH[0],
+            f"TensorFlow 2.15 has no packages for {APPLE}; use TENSORFLOW=2.21.",
+        ),
     ],
 )
 def test_no_interpreter_with_a_lock_is_one_sentence(interpreters, variables, sentence, machine):

@@ -1,6 +1,7 @@
 # Everything runs in .venv, which `.ci/install` makes on first need for the Python that the machine
-# has. PYTHON=python3.10 names another interpreter; TENSORFLOW=2.15 or 2.21 names a lock and runs in
-# an environment beside, such as .venv-2.21.
+# has: `make demo` with the runtime requirements, to which other targets add the development
+# requirements. PYTHON=python3.10 names another interpreter; TENSORFLOW=2.15 or 2.21 names a lock and
+# runs in an environment beside, such as .venv-2.21.
 PYTHON ?=
 TENSORFLOW ?=
 VENV := .venv$(if $(TENSORFLOW),-$(TENSORFLOW))
@@ -30,7 +31,8 @@ QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/op
 install:
 	@$(INSTALL) $(VENV) -r requirements-dev.txt
 
-demo: install
+demo:
+	@$(INSTALL) $(VENV)
 	@echo "Training DiSAN on synthetic reviews and exporting it takes about a minute."
 	$(BIN)/python -m data_prep.synthetic.treebank --data_dir=$(DEMO)/data
 	$(BIN)/python run.py --config=configs/demo.py --data_dir=$(DEMO)/data --workdir=$(DEMO)/run

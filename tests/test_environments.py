@@ -1,4 +1,4 @@
-""".ci/install, which make calls: which interpreter and which lock it takes, and when."""
+""".ci/install, which make calls: which interpreter and lock it takes, and what it installs."""
 
 import os
 import shutil
@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / ".ci" / "install"
@@ -127,70 +126,114 @@ def test_an_environment_is_made_again_only_where_it_is_outdated(machine, tmp_pat
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").symlink_to(tmp_path / "bin" / "python3")
     stamp = folder / ".installed"
-    stamp.write_text("3.13 2.21\n")
+    stamp.write_text("3.13 2.21 -r requirements-dev.txt\n")
     here = {"python3": "3.13", "python3.11": "3.11"}
     assert machine(here).returncode == 0
     assert machine(here, PYTHON="python3").stdout == ""
     assert machine(here, PYTHON="python3.11").stdout.startswith("Python 3.11: TensorFlow 2.15")
     stamp.write_text("")  # as versions with one lock wrote it
     assert machine(here).stdout.startswith("Python 3.13: TensorFlow 2.21")
-    stamp.write_text("3.13 2.21\n")
+    stamp.write_text("3.13 2.21 -r requirements-dev.txt\n")
     os.utime(stamp, (0, 0))  # older than the requirements
     assert machine(here).stdout.startswith("Python 3.13: TensorFlow 2.21")
 
 
-NEWEST = "requirements-2.21.txt"
-LOCKS = [("3.9", "requirements.txt"), ("3.11", "requirements.txt"), ("3.13", NEWEST)]
+# Records its arguments and makes an environment of copies of itself, python and perhaps uv.
+RECORDER = f"""#!{SHELL}
+echo "${{0##*/}} $*" >> log
+case "$*" in
+  -c*) echo 3.11 Linux x86_64 ;;
+  "-m venv"*) mkdir -p env/bin; cp "$0" env/bin/python ;;
+  *"config list") echo "$PIP" ;;
+  *"install --quiet uv=="*) [ "$UV" != absent ] && cp "$0" env/bin/uv ;;
+  "pip install"*) [ "$UV" != fails ] ;;
+esac
+"""
 
 
 @pytest.fixture
-def environment(tmp_path):
-    yield tmp_path / "env"
-    shutil.rmtree(tmp_path / "env", ignore_errors=True)  # 2 GB; absent where a test is skipped
+def install(tmp_path):
+    """Returns a function that runs the script with arguments, and returns its output and the
+    installations of packages that it asked for."""
+    for path in [*ROOT.glob("requirements*.txt"), ROOT / "pyproject.toml", ROOT / "setup.py"]:
+        shutil.copy(path, tmp_path)
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(SCRIPT, tmp_path / ".ci")
+    _write_program(tmp_path / "recorder", RECORDER)
+
+    def run(*arguments, **variables):
+        (tmp_path / "log").write_text("")
+        outcome = subprocess.run(
+            [SHELL, ".ci/install", "env", *arguments],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "PYTHON": "./recorder", "GOAL": "demo", **variables},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        lines = (tmp_path / "log").read_text().splitlines()
+        return outcome.stdout, [line for line in lines if "--editable" in line]
+
+    return run
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("version, lock", LOCKS)
-@pytest.mark.parametrize("newer_first", [False, True])
-def test_development_requirements_leave_a_lock_as_it_is(version, lock, newer_first, environment):
-    python = _interpreter(version)
-    if python is None:
-        pytest.skip(f"needs Python {version}")
-    subprocess.run([python, "-m", "venv", environment], check=True)
-    pip = [environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "-q", "-U", "pip"], check=True)
-    files = ["requirements-dev.txt", lock] if newer_first else [lock, "requirements-dev.txt"]
-    for name in files:
-        subprocess.run([*pip, "install", "-q", "-r", ROOT / name], check=True, timeout=550)
-    subprocess.run([*pip, "check"], check=True)
-    frozen = subprocess.run(
-        [*pip, "freeze", "--all"], check=True, capture_output=True, text=True
-    ).stdout
-    lines = [line.partition("#")[0].strip() for line in (ROOT / lock).read_text().splitlines()]
-    pins = [Requirement(line) for line in lines if line]
-    for pin in pins:
-        if not pin.marker or pin.marker.evaluate({"python_version": version}):
-            assert f"{pin.name}{pin.specifier}".lower() in frozen.lower().splitlines()
-    assert pins
+UV = "uv pip install --quiet --python env/bin/python "
+PIP = "python -m pip --disable-pip-version-check install --quiet "
+DEVELOPMENT = "-r", "requirements-dev.txt"
 
 
-def _interpreter(version):
-    """The path of an interpreter of this version, or None."""
-    installed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for path in [f"python{version}", *sorted(installed.glob(f"{version}.*/bin/python{version}"))]:
-        try:
-            subprocess.run([path, "-c", ""], check=True, capture_output=True)
-            return str(path)
-        except (OSError, subprocess.CalledProcessError):
-            continue
-    return None
+def test_the_demo_needs_the_runtime_requirements_and_the_others_are_added(install):
+    output, installed = install()
+    assert output == "Python 3.11: TensorFlow 2.15, in env\n"
+    assert installed == [f"{UV}-r requirements.txt --editable ."]
+    assert install() == ("", [])
+    output, installed = install(*DEVELOPMENT)
+    assert output == "Python 3.11: adding -r requirements-dev.txt to env\n"
+    assert installed == [f"{UV}-r requirements.txt -r requirements-dev.txt --editable ."]
+    assert install(*DEVELOPMENT) == install() == ("", [])
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize(
+    "variables, reason",
+    [
+        ({"UV": "absent"}, "uv failed"),
+        ({"UV": "fails"}, "uv failed"),
+        ({"PIP": "global.index-url='a'"}, "pip has an index of its own"),
+        ({"PIP": ":env:.no-index='1'"}, "pip has an index of its own"),
+    ],
+)
+def test_pip_installs_where_uv_does_not(variables, reason, install):
+    output, installed = install(**variables)
+    assert output.endswith(f"takes longer than uv: {reason}.\n")
+    assert installed[-1] == f"{PIP}-r requirements.txt --editable ."
+    assert len(installed) == 1 + (variables.get("UV") == "fails")
+
+
+def test_uv_compiles_to_bytecode_where_imports_may_not(install):
+    _, installed = install(PYTHONDONTWRITEBYTECODE="1")
+    assert installed == [f"{UV}--compile-bytecode -r requirements.txt --editable ."]
+
+
+def _recipe(target):
+    command = ["make", "-n", target, "INSTALL=install", "VENV=env"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+
+
+@needs_make
+@pytest.mark.parametrize(
+    "target, command",
+    [("demo", "install env"), ("test", "install env -r requirements-dev.txt")],
+)
+def test_the_demo_does_not_install_what_the_tests_need(target, command):
+    assert _recipe(target).splitlines()[0] == command
+
+
+@needs_make
 def test_the_demo_ends_with_a_prediction_that_needs_no_file():
-    command = ["make", "-n", "demo", "INSTALL=true", "VENV=env"]
-    recipe = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    lines = [line for line in recipe.splitlines() if line.startswith("echo ")]
+    lines = [line for line in _recipe("demo").splitlines() if line.startswith("echo ")]
     printed = subprocess.run([SHELL, "-c", "\n".join(lines)], capture_output=True, text=True).stdout
     predict = "echo 'the film is dull .' | env/bin/python run.py --mode=predict --workdir=demo/run"
     assert any(line.endswith(predict) for line in printed.splitlines())

@@ -103,7 +103,8 @@ locks: install
 	$(LOCK) --python-version 3.9 requirements.txt --output-file requirements.lock
 	$(LOCK) --python-version 3.10 requirements-2.21.txt --output-file requirements-2.21.lock
 
-# The Linux wheel that needs no compiler, for both locks or for the one that TENSORFLOW names.
+# The source package, and the Linux wheel that needs no compiler, for both locks or for the one that
+# TENSORFLOW names.
 wheel:
 	@PYTHON="$(PYTHON)" sh .ci/wheel $(or $(TENSORFLOW),2.15 2.21)
 

@@ -147,6 +147,15 @@ def test_a_wheel_has_two_packages_with_configs_models_and_sources(installed):
         assert listed(model, "*") == listed(ROOT / "checkpoints" / name, "*")
 
 
+def test_a_source_package_holds_what_a_wheel_is_built_from(installed):
+    (names,) = (installed.parent / "egg").glob("*/SOURCES.txt")
+    sources = set(names.read_text(encoding="utf-8").splitlines())
+    files = {path.relative_to(installed) for path in installed.rglob("*") if path.is_file()}
+    built_from = {path.as_posix().replace("disan_tf/bundled/", "") for path in files}
+    assert built_from | {"setup.py", "pyproject.toml"} <= sources
+    assert not [name for name in sources if name.startswith("tests")]
+
+
 def test_a_wheel_with_libraries_has_a_platform_and_every_python(tmp_path):
     libraries = tmp_path / "native"
     libraries.mkdir()

@@ -1,17 +1,21 @@
 """The processor, as Linux and macOS describe it."""
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 LINUX = Path("/proc/cpuinfo")
 MACOS = "/usr/sbin/sysctl"
+_NUMBERS = ("CPU implementer", "CPU part")  # on Linux for ARM, which names no model
 
 
 def processor_name() -> str:
-    """Returns the model of the first processor; "" if the system does not name it."""
+    """Returns the model of the first processor; architecture and numbers if no model is named."""
     fields = _fields()
-    return fields.get("model name") or fields.get("machdep.cpu.brand_string", "")
+    named = fields.get("model name") or fields.get("machdep.cpu.brand_string")
+    numbers = [f"{name} {fields[name]}" for name in _NUMBERS if fields.get(name)]
+    return named or ", ".join([platform.machine(), *numbers])
 
 
 def instruction_sets() -> set[str]:

@@ -1,7 +1,6 @@
 """A description of the machine that trains or measures, for the readers of a result."""
 
 import os
-import platform
 from typing import Optional
 
 import tensorflow as tf
@@ -27,7 +26,7 @@ _HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # Linux
 def describe_machine() -> dict:
     """Returns processor, GPUs, cores, the threads of an operation, and the present load."""
     return {
-        "processor": processor_name() or platform.processor(),
+        "processor": processor_name(),
         "gpu": ", ".join(_gpus()) or "none",
         "cores": os.cpu_count(),
         "threads": threads(),

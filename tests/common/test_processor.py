@@ -1,5 +1,6 @@
 """The processor's name and instruction sets, from descriptions of Linux and macOS."""
 
+import platform
 import sys
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from disan_tf.common import processor
 
 X86 = "processor\t: 0\nmodel name\t: A CPU: 2\nflags\t\t: fpu avx2 fma\nbogomips\t: 1\n"
-ARM = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n"
+ARM = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
 MAC = "machdep.cpu.brand_string: Apple M1\nhw.optional.neon: 1\nhw.optional.arm.FEAT_SME: 0\n"
 
 
@@ -26,12 +27,13 @@ def linux(tmp_path, monkeypatch):
     [
         (X86, "A CPU: 2", {"fpu", "avx2", "fma"}),
         (f"{X86}\nmodel name\t: B\nflags\t\t: avx512f\n", "A CPU: 2", {"fpu", "avx2", "fma"}),
-        (ARM, "", {"fp", "asimd"}),
-        ("", "", set()),
+        (ARM, "aarch64, CPU implementer 0x41, CPU part 0xd0c", {"fp", "asimd"}),
+        ("", "aarch64", set()),
     ],
 )
-def test_linux_describes_the_first_processor_in_a_file(text, name, sets, linux):
+def test_linux_describes_the_first_processor_in_a_file(text, name, sets, linux, monkeypatch):
     linux(text)
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     assert (processor.processor_name(), processor.instruction_sets()) == (name, sets)
 
 
@@ -46,8 +48,9 @@ def test_macos_describes_it_in_variables(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("system", ["linux", "darwin"])
-def test_a_system_without_a_description_has_no_name(system, tmp_path, monkeypatch):
+def test_without_a_description_the_architecture_is_the_name(system, tmp_path, monkeypatch):
     monkeypatch.setattr(processor, "LINUX", tmp_path / "missing")
     monkeypatch.setattr(processor, "MACOS", str(tmp_path / "missing"))
     monkeypatch.setattr(sys, "platform", system)
-    assert (processor.processor_name(), processor.instruction_sets()) == ("", set())
+    assert processor.processor_name() == platform.machine()
+    assert processor.instruction_sets() == set()

@@ -85,7 +85,8 @@ def test_the_first_frame_begins_at_zero(terminal):
 def test_a_remark_to_a_closed_terminal_fails_nothing():
     reader, writer = os.pipe()
     os.close(reader)
-    with redirect_stderr(os.fdopen(os.dup(writer), "w", closefd=False)):
+    unbuffered = io.TextIOWrapper(io.FileIO(writer, "w"), write_through=True)
+    with unbuffered, redirect_stderr(unbuffered):
         progress.notify("2 predictions")
 
 

@@ -1,5 +1,6 @@
 """disan_tf/common/forks.py: a fork of a process that computes is refused, and does not hang."""
 
+from disan_tf.ops.native import runtime
 from tests.support.runs.command import run_forked
 
 # Calls every entry point in a fork, which SIGALRM ends if it waits.
@@ -55,5 +56,7 @@ def test_a_fork_works_before_a_model_is_loaded_and_is_refused_afterwards(tmp_pat
     assert done.returncode == 0, done.stderr
     first, *others = done.stdout.splitlines()
     assert first == "before works" and len(others) == 15
+    if runtime.unavailable():  # an operation of TensorFlow itself, which it may compute in a fork
+        others.pop()
     for line in others:
         assert " was forked from process " in line and '"spawn" or "forkserver"' in line, line

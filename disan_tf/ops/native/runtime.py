@@ -85,8 +85,8 @@ def portable():
 
 @functools.cache
 def _log_choice():
-    """Logs once that the operations are not native, and why."""
-    if unavailable():
+    """Logs once why the operations are not native, unless DISAN_TF_NATIVE=0 asks for that."""
+    if unavailable() and os.environ.get("DISAN_TF_NATIVE") != "0":
         logging.warning("The model runs in portable TensorFlow: %s.", unavailable())
 
 

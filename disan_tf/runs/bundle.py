@@ -155,7 +155,7 @@ def load_bundle(
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
       dtype: the Keras dtype policy in which the model computes. In float32, results differ by
         rounding between machines, whatever the dtype of the training; in bfloat16, probabilities
-        differ by up to .01.
+        differ by up to .02.
       has_weights: whether the weights are loaded; else they are drawn at random.
     """
     directory = Path(directory)

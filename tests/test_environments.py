@@ -215,7 +215,7 @@ def test_uv_compiles_to_bytecode_where_imports_may_not(install):
 
 
 def _recipe(target):
-    command = ["make", "-n", target, "INSTALL=install", "VENV=env"]
+    command = ["make", "-n", "--no-print-directory", target, "INSTALL=install", "VENV=env"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 

@@ -43,13 +43,13 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.task.head = "plain"
 
     config.train = ConfigDict()
-    config.train.optimizer = "adadelta"
+    config.train.optimizer = "adadelta"  # DiSAN and ReSAN; the other papers' configs set theirs
     config.train.batch_size = 64
     config.train.batch_tokens = 0  # padded tokens in a batch instead of batch_size; 0 = off
     config.train.examples = 0  # number of training examples, drawn at random; 0 = all
     config.train.window = 100  # batches sorted by length together
     config.train.moving_average = 0.0  # decay of averaged weights for evaluation; 0 = off
-    config.train.batch_norm_batches = 0  # whose statistics an evaluation uses; 0 = moving averages
+    config.train.batch_norm_batches = 0  # batches with new statistics; 0 = moving averages
     config.train.clip_norm = 0.0  # gradients with a larger global norm are scaled down; 0 = off
     config.train.steps = 0
     config.train.evaluate_every = 0

@@ -23,14 +23,15 @@ TEST_FILES = ("sick", "snli", "sst", "trec")  # corpora whose test split can be 
 
 
 def read_test(data_dir: Path, options) -> Corpus:
-    """Reads the test split; of the other corpora than `TEST_FILES`, all splits.
+    """Reads the test split. Corpora outside `TEST_FILES` are read completely.
 
     Raises:
       UserError: see `Reader.read`.
     """
-    reader = READERS[options.corpus]
-    splits = {"splits": ("test",)} if options.corpus in TEST_FILES else {}
-    return reader.read(data_dir, options, **splits)
+    read = READERS[options.corpus].read
+    if options.corpus in TEST_FILES:
+        return read(data_dir, options, ("test",))
+    return read(data_dir, options)
 
 
 def fields_of(options) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ class Corpus:
             count.
           difference: the warning; `str.format` fills in the fields of `DIFFERENCE`.
           is_whole: False warns even if `read` equals `expected`.
-          file: the file of this split alone, which the warning names.
+          file: the file that contains only this split; the warning names it.
           others: further counts, among them "dropped" (by reason) and "kept".
         """
         self.counts[split] = {self.unit: read, "expected": expected, **others}
@@ -151,8 +151,8 @@ class Reader(Protocol):
     def read(self, data_dir: Path, options) -> Corpus:
         """Reads and checks the corpus.
 
-        Corpora in `data_prep.corpora.TEST_FILES` take a third argument `splits`, which names the
-        splits to read; the files of other splits may be missing.
+        Readers of `data_prep.corpora.TEST_FILES` accept a third argument `splits`, the splits to
+        read; the files of other splits may be missing.
 
         Raises:
           UserError: a missing file, or malformed data (names file and line).

@@ -8,7 +8,7 @@ As in the authors' code, training pairs with an overlong sentence are dropped. U
 authors' code, words that only dropped pairs have get no id: their vectors would never be trained.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
@@ -61,12 +61,10 @@ class Layout(NamedTuple):
         stems = {part: f"{self.folder}/{self.folder}_{part}" for part in parts}
         return find(Path(data_dir), self.title, stems, SUFFIXES)
 
-    def files(self, data_dir: Path, options, parts: Optional[Iterable[str]] = None) -> list[Path]:
-        """Returns the files that `read` would read for some parts, None = all; see `find`."""
-        paths = self.find(data_dir, parts or self.pairs)
-        subset = _find_subset(data_dir, options) if "train" in paths else None
-        extra = [] if subset is None or subset.parent == subsets.PACKAGED else [subset]
-        return [*paths.values(), *extra]
+    def files(self, data_dir: Path, options) -> list[Path]:
+        """Returns the files that `read` would read below `data_dir` for all parts; see `find`."""
+        paths = self.find(data_dir, self.pairs)
+        return _inputs(paths, _find_subset(data_dir, options, paths))
 
 
 def read(data_dir: Path, layout: Layout, options, parts: Iterable[str]) -> Corpus:
@@ -90,8 +88,8 @@ def read(data_dir: Path, layout: Layout, options, parts: Iterable[str]) -> Corpu
         pairs of the subset.
     """
     paths, remedy = layout.find(data_dir, parts), restore(layout.name)
-    inputs = layout.files(data_dir, options, parts)
-    subset_file = _find_subset(data_dir, options) if "train" in paths else None
+    subset_file = _find_subset(data_dir, options, paths)
+    inputs = _inputs(paths, subset_file)
     subset = subset_file and subsets.read(subset_file)
     corpus = Corpus(layout.name, FIELDS, CLASSES, {}, {}, inputs, unit="pairs")
     tokenizer = SentenceTokenizer(options.tokenizer, options.split_words, options.empty_tokens)
@@ -128,10 +126,16 @@ def length_limit(lengths: Sequence[int], share: float) -> int:
     return int(np.argmax(covered >= share))
 
 
-def _find_subset(data_dir: Path, options) -> Optional[Path]:
-    """Returns the file of the subset that the options name, or None."""
-    name = getattr(options, "subset", "")
+def _find_subset(data_dir: Path, options, parts: Collection[str]) -> Optional[Path]:
+    """Returns the file of the subset of "train" that the options name, or None."""
+    name = getattr(options, "subset", "") if "train" in parts else ""
     return subsets.find(data_dir, name) if name else None
+
+
+def _inputs(paths: Mapping[str, Path], subset: Optional[Path]) -> list[Path]:
+    """Returns the files that are read, without a subset that comes with this package."""
+    extra = [] if subset is None or subset.parent == subsets.PACKAGED else [subset]
+    return [*paths.values(), *extra]
 
 
 def _subset_warnings(subset: subsets.Subset, path: Path, layout: Layout, remedy: str) -> list[str]:

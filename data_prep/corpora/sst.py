@@ -169,7 +169,7 @@ class Layout(NamedTuple):
 
 
 def find_layout(data_dir: Path, splits: Sequence[str] = SPLITS) -> Layout:
-    """Returns the first layout found below `data_dir` that has the splits.
+    """Returns the first layout found below `data_dir`; `splits` names the tree files it needs.
 
     Raises:
       UserError: there is no layout.

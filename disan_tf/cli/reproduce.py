@@ -63,7 +63,7 @@ class Reproduction:
         return judge(target, summarise(folder, {}))
 
     def score_released(self, target: Target) -> Verdict:
-        """Scores the released model of a row on the official test file, and judges it."""
+        """Scores the released model of a row on the official test split, and judges it."""
         name = target.row.released
         if not name:
             raise UserError(
@@ -92,15 +92,15 @@ class Reproduction:
 
 
 def read_test_split(bundle: Bundle, data_dir: Path) -> Split:
-    """Reads the official test file, with the word ids of a model of word ids.
+    """Reads the official test split, and looks its tokens up in the model's vocabulary.
 
     Raises:
-      UserError: the file is missing, malformed or not the official one, or it has other classes
-        than the model.
+      UserError: a file is missing, malformed or not the official one, or the corpus has other
+        classes than the model.
     """
     corpus = read_test(data_dir, bundle.config.data)
     if corpus.warnings:
-        raise UserError(f"{corpus.inputs[0]} is not the official file: {corpus.warnings[0]}")
+        raise UserError(f"{data_dir} lacks the official test split: {corpus.warnings[0]}")
     if list(corpus.classes) != bundle.classes:
         raise UserError(f"{corpus.inputs[0]} has other classes than {bundle.directory}.")
     examples, ids = corpus.splits["test"], _word_ids(corpus, bundle)

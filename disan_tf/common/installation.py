@@ -1,4 +1,4 @@
-"""The version, the platform, and paths of configs and models, in a checkout or an installation."""
+"""The version, the check of the platform, and paths, in a checkout or an installation."""
 
 import os
 import sys
@@ -22,10 +22,10 @@ class PlatformError(UserError, ImportError):
 
 
 def check_platform() -> None:
-    """Raises PlatformError on Windows; ends a command of this package with its sentence instead.
+    """Raises PlatformError on Windows; a command prints its message and exits with status 2.
 
-    The commands are `run.py`, `disan-tf`, `python -m disan_tf`, which Python calls "-m" while it
-    imports the package, and the programs of data_prep.
+    Commands are `run.py`, `disan-tf`, `python -m disan_tf`, whose `sys.argv[0]` is "-m" during this
+    import, and the programs of data_prep.
     """
     if sys.platform != "win32":
         return
@@ -36,7 +36,7 @@ def check_platform() -> None:
     path = Path(sys.argv[0])
     programs = _PACKAGE.parent / "data_prep"
     if path.stem in ("-m", "run", SCRIPT) or programs in path.resolve().parents:
-        print(f"{program()}: {sentence}", file=sys.stderr)
+        print(sentence, file=sys.stderr)
         sys.exit(2)
     raise PlatformError(sentence)
 

@@ -11,7 +11,7 @@ _NUMBERS = ("CPU implementer", "CPU part")  # on Linux for ARM, which names no m
 
 
 def processor_name() -> str:
-    """Returns the model of the first processor; architecture and numbers if no model is named."""
+    """Returns the model of the first processor; or else the architecture and ARM's numbers."""
     fields = _fields()
     named = fields.get("model name") or fields.get("machdep.cpu.brand_string")
     numbers = [f"{name} {fields[name]}" for name in _NUMBERS if fields.get(name)]
@@ -19,7 +19,7 @@ def processor_name() -> str:
 
 
 def instruction_sets() -> set[str]:
-    """Returns the instruction sets of the first processor, by the names of its system.
+    """Returns the instruction sets of the first processor, as the operating system names them.
 
     Linux has names such as "avx2" and "asimd", macOS "hw.optional.avx2_0" and
     "hw.optional.arm.FEAT_BF16".

@@ -138,12 +138,12 @@ def judge(target: Target, run: dict) -> Verdict:
 
 
 def judge_released(target: Target, released: float, scores: Mapping) -> Verdict:
-    """Compares a released model's score on the official test file with its released score.
+    """Compares a released model's score on the official test split with its released score.
 
     Args:
       target: the row.
       released: the test score of `checkpoints/manifest.tsv`.
-      scores: what `disan_tf.training.evaluation.evaluate` returned, with "examples".
+      scores: what `disan_tf.training.evaluation.evaluate_split` returned, with "examples".
     """
     score, limit = target.score, RELEASED_LIMITS[target.score.key]
     difference = scores[score.key] - released

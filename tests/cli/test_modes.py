@@ -110,3 +110,16 @@ def test_a_server_names_what_it_lacks(monkeypatch):
     monkeypatch.delattr("disan_tf.serving.server", raising=False)
     with pytest.raises(UserError, match=r"--mode=serve needs FastAPI.*pip install '\.\[serve\]'"):
         modes.serve("demo")
+
+
+@pytest.mark.parametrize(
+    "mode, arguments",
+    [("predict", {"input": "-"}), ("encode", {"input": "-", "output": "x.npy"}), ("serve", {})],
+)
+def test_a_model_is_loaded_in_the_dtype_of_the_flag(mode, arguments, monkeypatch):
+    def load(checkpoint, dtype):
+        raise UserError(f"{checkpoint} in {dtype}")
+
+    monkeypatch.setattr("disan_tf.serving.inference.model.load_reader", load)
+    with pytest.raises(UserError, match="^demo in mixed_bfloat16$"):
+        getattr(modes, mode)("demo", dtype="mixed_bfloat16", **arguments)

@@ -136,8 +136,8 @@ def test_a_shortened_test_file_is_named(trained, released, tmp_path):
     lines = (trained / "data/sst/trees/test.txt").read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:300]))
     text = user_error(cli.read_test_split, released, tmp_path)
-    assert text.endswith("test.txt: SST test has 300 trees; the official split has 2,210.")
-    assert text.startswith(f"{path} is not the official file: ")
+    assert text.endswith(" SST test has 300 trees; the official split has 2,210.")
+    assert text.startswith(f"{tmp_path} lacks the official test split: test.txt: ")
 
 
 def test_an_untrained_head_or_changed_weight_of_a_released_model_fails(work, target, released):

@@ -37,7 +37,7 @@ def test_linux_describes_the_first_processor_in_a_file(text, name, sets, linux, 
     assert (processor.processor_name(), processor.instruction_sets()) == (name, sets)
 
 
-def test_macos_describes_it_in_variables(tmp_path, monkeypatch):
+def test_macos_processor_is_read_from_sysctl(tmp_path, monkeypatch):
     script = tmp_path / "sysctl"
     script.write_text(f"#!/bin/sh\nprintf '{MAC}'\necho unknown >&2\nexit 1\n", encoding="utf-8")
     script.chmod(0o755)

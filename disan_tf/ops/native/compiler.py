@@ -97,16 +97,18 @@ def check_named_flags(compiler: str) -> None:
     A library with such instructions would end the process.
     """
     named = named_flags()
-    usable = instruction_sets(compiler, [_native()]) if named else set()
-    lacking = instruction_sets(compiler, named) - usable if usable else ()
-    if lacking:
+    if not named:
+        return
+    usable = compiled_sets(compiler, [_native()])  # empty if the compiler refuses the flag
+    lacking = compiled_sets(compiler, named) - usable
+    if usable and lacking:
         raise BuildError(
             f"this processor lacks {', '.join(sorted(lacking))}, which "
             f"{VARIABLE}={shlex.join(named)} needs; name a level that the processor has"
         )
 
 
-def instruction_sets(compiler: str, flags: Sequence[str]) -> set[str]:
+def compiled_sets(compiler: str, flags: Sequence[str]) -> set[str]:
     """Returns the instruction sets, such as "AVX2", of code that is compiled with these flags.
 
     The compiler names them in its macros; the set is empty if it refuses the flags.

@@ -1,7 +1,7 @@
 """The library of native operations, and whether they are available and used.
 
-The operations need Linux, and a library that a wheel ships or that a C++ compiler makes. They are
-not used on machines with a GPU (the kernels are for CPUs), or if the environment has
+The operations need Linux or macOS, and a library that a wheel ships or that a C++ compiler makes.
+They are not used on machines with a GPU (the kernels are for CPUs), or if the environment has
 DISAN_TF_NATIVE=0. DISAN_TF_NATIVE=compile excludes shipped libraries. On macOS, where nobody has
 run the operations, they are used only with DISAN_TF_NATIVE=compile.
 """
@@ -55,7 +55,7 @@ def excluded() -> str:
     if sys.platform == "darwin" and asked != "compile":
         return "native operations are untested on macOS; DISAN_TF_NATIVE=compile compiles them"
     if not sys.platform.startswith(("linux", "darwin")):
-        return f"the platform is {sys.platform}, not Linux"
+        return f"the platform is {sys.platform}, neither Linux nor macOS"
     if tf.config.list_physical_devices("GPU"):
         return "there is a GPU, and the native operations run on CPUs"
     return ""

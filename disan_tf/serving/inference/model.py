@@ -43,7 +43,7 @@ def load(
         a folder with a `model.json`; `./name` is a folder that is named like a released model.
       encoder: the class of the model's encoder, if another package defines it.
       dtype: the Keras dtype policy in which the model computes. "mixed_bfloat16" is faster on
-        processors with AVX512-BF16 or AMX; its probabilities differ by up to .02 between machines.
+        processors with AVX512-BF16; its probabilities differ by up to .02 between machines.
 
     Raises:
       UserError: there is no such model, it is damaged, it is a language model, or its encoder is

@@ -100,16 +100,18 @@ def test_both_sentences_of_a_pair_must_be_equal(tmp_path):
     assert f"  warning: {SAME}" in describe_counts(manifest)
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+WITH_TEST_FILES = [name for name, options in OPTIONS.items() if options.corpus in TEST_FILES]
+
+
+@pytest.mark.parametrize("name", WITH_TEST_FILES)
 def test_the_test_split_is_read_without_the_files_of_the_others(name, tmp_path):
     options = OPTIONS[name]
     data_dir = write_raw(tmp_path) / (name if name in ("text", "columns") else "")
     whole = READERS[options.corpus].read(data_dir, options)
-    if options.corpus in TEST_FILES:
-        for path in whole.inputs:
-            if "test" not in path.name and path.name != "TREC_10.label":
-                path.unlink()
-        user_error(READERS[options.corpus].read, data_dir, options)
+    for path in whole.inputs:
+        if "test" not in path.name and path.name != "TREC_10.label":
+            path.unlink()
+    user_error(READERS[options.corpus].read, data_dir, options)
     found = read_test(data_dir, options)
     assert found.splits["test"] == whole.splits["test"]
     assert (found.fields, found.classes, found.scores) == (
@@ -117,10 +119,14 @@ def test_the_test_split_is_read_without_the_files_of_the_others(name, tmp_path):
         whole.classes,
         whole.scores,
     )
-    if options.corpus in TEST_FILES:
-        assert {*found.splits} == {"test"} and len(found.inputs) == 1
-        assert found.counts["test"] == whole.counts["test"]
-        assert {*found.warnings} <= {*whole.warnings}
+    assert {*found.splits} == {"test"} and len(found.inputs) == 1
+    assert found.counts["test"] == whole.counts["test"]
+    assert {*found.warnings} <= {*whole.warnings}
+
+
+def test_a_corpus_without_a_test_file_is_read_completely(tmp_path):
+    found = read_test(write_raw(tmp_path), OPTIONS["polarity"])
+    assert {*found.splits} == {"train", "dev", "test"}
 
 
 SIZES = {"train": 30, "dev": 20, "test": 20}

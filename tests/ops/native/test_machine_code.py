@@ -33,7 +33,7 @@ def passes():
 
 def _widest_register():
     """Returns the registers' name for the instruction sets that the library is compiled for."""
-    sets = compiler.instruction_sets(compiler.find_compiler(), compiler.flags())
+    sets = compiler.compiled_sets(compiler.find_compiler(), compiler.flags())
     if {"AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"} <= sets:
         return "zmm"
     if {"AVX", "FMA"} <= sets:

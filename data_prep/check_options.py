@@ -2,7 +2,7 @@
 
 from data_prep import vocabulary, word_features
 from data_prep.corpora import READERS, fields_of
-from disan_tf.common.options import check_choice, check_section, chosen
+from disan_tf.common.options import check_choice, chosen, read_section
 from disan_tf.text.tokenizer import VERSIONS
 
 
@@ -16,15 +16,6 @@ def check_options(options) -> None:
       UserError: an unknown option or an impossible value; the message names the flag and its
         possible values.
     """
-    check_section(*data_section(options))
-
-
-def data_section(options) -> tuple:
-    """Returns the arguments with which `check_section` checks the options of a prepared corpus.
-
-    Raises:
-      UserError: the options name no corpus.
-    """
     reader = chosen(READERS, "data", options, "corpus")
 
     def check_pairs(word_features: bool = False) -> None:
@@ -34,7 +25,7 @@ def data_section(options) -> tuple:
                 f"{options['corpus']} has single sentences; leave the option out."
             )
 
-    return (
+    read_section(
         "data",
         options,
         f"the corpus {options['corpus']}",

@@ -19,7 +19,7 @@ from disan_tf.models.base import input_specs
 from disan_tf.models.embeddings import Sources
 from disan_tf.models.factory import TASKS, build_model, embedding_parts
 from disan_tf.ops import available_forms, directional_attention
-from disan_tf.training.optimizers import build_optimizer
+from disan_tf.training.config import from_dict
 from disan_tf.training.steps import make_train_step
 
 CORE_LENGTHS = (8, 14, 20, 40, 80, 120, 200, 400)
@@ -117,7 +117,8 @@ def make_steps(form: str, config) -> dict:
     if form == "dense":
         dense = DenseDisan(model, config)
         return {"train": make_dense_train_step(dense), "inference": make_dense_inference(dense)}
-    optimizer = build_optimizer(config.train, config.dtype, model.trainable_variables)
+    train, variables = from_dict(config).train, model.trainable_variables
+    optimizer = train.optimizer.build(train.averaging, config.dtype, variables)
     inference = tf.function(
         lambda *inputs: model(*inputs, training=False), input_signature=model.input_specs()
     )

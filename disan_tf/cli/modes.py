@@ -25,29 +25,32 @@ from disan_tf.common.progress import notify
 
 def prepare(config, data_dir, prepared_dir) -> None:
     """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
-    from disan_tf.cli.check_config import check_config
+    from disan_tf.cli.config import read_config
 
-    check_config(config)
-    prepare_corpus(config.data, data_dir, prepared_dir, in_full=True)
+    prepare_corpus(read_config(config).data.options, data_dir, prepared_dir, in_full=True)
 
 
 def train(
     config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True, init_from=None
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
-    from disan_tf.cli.check_config import check_config
+    from disan_tf.cli.config import read_config
     from disan_tf.cli.help import next_steps
-    from disan_tf.training import experiment, series
+    from disan_tf.training import series
+    from disan_tf.training.distribution.cluster import open_devices
+    from disan_tf.training.train import train as train_once
 
-    check_config(config)
+    config = read_config(config)
     corpus_of = partial(prepare_corpus, data_dir=data_dir, prepared_dir=prepared_dir)
     initial = initial_model(init_from) if init_from else None
     if seeds or folds:
         series.train_series(config, workdir, seeds, folds, corpus_of, pictures, initial)
         return
     series.check_no_series(workdir)
-    summary = experiment.run(config, lambda: corpus_of(config.data), workdir, pictures, initial)
-    if summary is None:
+    with open_devices(config.train.distribution) as devices, devices.writing(workdir):
+        corpus_once = partial(corpus_of, config.data.options)
+        summary = train_once(config, corpus_once, workdir, devices, initial, pictures)
+    if not devices.is_chief:
         return
     compiled = summary.get("compilations")
     print(
@@ -287,9 +290,9 @@ def doctor(data_dir, prepared_dir=None) -> None:
 def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     """Times a config's model on this machine, beside its authors' formulation."""
     from disan_tf.benchmark.main import benchmark as measure
-    from disan_tf.cli.check_config import check_config
+    from disan_tf.cli.config import read_config
 
-    check_config(config)
+    read_config(config)
     measure(config, output, benchmark_parts, repetitions)
 
 

@@ -12,7 +12,7 @@ from ml_collections import ConfigDict
 
 from data_prep.corpora import Corpus, read_test
 from data_prep.synthetic.treebank import write_treebank
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.cli.loading import prepare_corpus
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, command, import_configs
@@ -56,10 +56,9 @@ class Reproduction:
 
         `seeds` are numbers from the command line; none = the recorded ones.
         """
-        check_config(config)
         folder, prepare = self._folder(target), self._preparation(target)
         seeds, folds = seeds or list(map(str, target.seeds)), ["all"] if target.folds else []
-        train_series(config, folder, seeds, folds, prepare, pictures=False)
+        train_series(read_config(config), folder, seeds, folds, prepare, pictures=False)
         return judge(target, summarise(folder, {}))
 
     def score_released(self, target: Target) -> Verdict:

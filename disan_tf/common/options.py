@@ -1,10 +1,11 @@
-"""Checks the options of components: their names, types and values.
+"""Reads the options of components: checks their names, types and values.
 
-A component is, for example, an encoder, an optimizer or a corpus reader. The parameters of its
-constructor, or of a function that checks them, define its options by name, annotation and default;
-an option without a default must be given. The component checks the values and their combinations
+A component is, for example, an encoder, an optimizer or the schedule of a training. The parameters
+of its constructor, or of a function that checks them, define its options by name, annotation and
+default; an option without a default must be given. A parameter whose annotation is a dataclass
+stands for the options of that dataclass. The component checks the values and their combinations
 itself: it raises ValueError("name=value must be ..."), as do `check_choice` and its like.
-`check_section` checks a section of a config against its components and names the wrong flag.
+`read_section` makes the components of a section of a config and names the wrong flag.
 """
 
 import difflib
@@ -14,6 +15,7 @@ import math
 import numbers
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any, Callable, Optional, Union
 
 from disan_tf.common.errors import UserError
@@ -34,8 +36,8 @@ _TYPES = {  # annotation -> type of its values, words for one value, for several
 }
 
 
-def check_section(section: str, values: Mapping, owner: str, *components: Callable) -> None:
-    """Checks a section of a config against the components that take its options.
+def read_section(section: str, values: Mapping, owner: str, *components: Callable) -> list:
+    """Checks a section of a config and returns what its components make of their options.
 
     Args:
       section: its name, with dots before nested sections; "" for a whole config.
@@ -47,8 +49,9 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
 
     Raises UserError with the flag, its value and the possible values.
     """
-    by_component = [options_of(component) for component in components]
-    known = {name: option for options in by_component for name, option in options.items()}
+    known = {}
+    for component in components:
+        known.update(options_of(component))
     for name, value in values.items():
         if name not in known:
             raise UserError(_unknown(flag(section, name), value, owner, name, known))
@@ -61,11 +64,21 @@ def check_section(section: str, values: Mapping, owner: str, *components: Callab
         most = MAX_UNITS if section in _MODEL else MAX_NUMBER
         if name in values and not _is_within(values[name], most):
             raise UserError(f"{flag(section, name)}={values[name]} must be at most {most:,}.")
-    for component, options in zip(components, by_component):
-        try:
-            component(**{name: values[name] for name in options if name in values})
-        except ValueError as error:
-            raise UserError(flag(section, str(error))) from None
+    try:
+        return [_make(component, values) for component in components]
+    except ValueError as error:
+        raise UserError(flag(section, str(error))) from None
+
+
+def _make(component: Callable, values: Mapping):
+    """Calls a component with its options, of which some may belong to dataclasses in it."""
+    arguments = {}
+    for name, parameter in _parameters(component).items():
+        if is_dataclass(parameter.annotation):
+            arguments[name] = _make(parameter.annotation, values)
+        elif name in values:
+            arguments[name] = values[name]
+    return component(**arguments)
 
 
 def chosen(components: Mapping, section: str, values: Mapping, name: str = "name"):
@@ -96,10 +109,19 @@ def flag(section: str, name: str) -> str:
 
 def options_of(component: Callable) -> dict[str, inspect.Parameter]:
     """Returns name -> parameter, with its annotation as a type, for a component's options."""
+    options = {}
+    for name, parameter in _parameters(component).items():
+        part = parameter.annotation
+        options.update(options_of(part) if is_dataclass(part) else {name: parameter})
+    return options
+
+
+def _parameters(component: Callable) -> dict[str, inspect.Parameter]:
+    """Returns the parameters of a component that `functools.partial` has not set."""
     given = ()
     if isinstance(component, functools.partial):
         component, given = component.func, component.keywords
-    options = {}
+    parameters = {}
     for function in _functions(component):
         types = typing.get_type_hints(function)
         for name, parameter in inspect.signature(function).parameters.items():
@@ -108,15 +130,15 @@ def options_of(component: Callable) -> dict[str, inspect.Parameter]:
                 parameter.VAR_KEYWORD,
             ):
                 annotation = types.get(name, Any)
-                options.setdefault(name, parameter.replace(annotation=annotation))
-    return {name: option for name, option in options.items() if name not in given}
+                parameters.setdefault(name, parameter.replace(annotation=annotation))
+    return {name: parameter for name, parameter in parameters.items() if name not in given}
 
 
 def _functions(component) -> list[Callable]:
     """Returns [function]; for a class, the constructors of its MRO in its package and in ours."""
     if not inspect.isclass(component):
         return [component]
-    packages = {_package(component), _package(check_section)}
+    packages = {_package(component), _package(read_section)}
     bases = [base for base in component.__mro__ if _package(base) in packages]
     return [base.__init__ for base in bases if "__init__" in vars(base)]
 

@@ -6,7 +6,11 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice, check_layers
 from disan_tf.encoders.base import PairEncoder
-from disan_tf.layers.attention.multiway import MultiwayCoAttention
+from disan_tf.layers.attention.multiway import (
+    AGGREGATIONS,
+    MultiwayCoAttention,
+    split_letters,
+)
 from disan_tf.layers.dropout import Positions
 from disan_tf.layers.feed_forward import Bottleneck
 from disan_tf.layers.keras_layer import output_shape
@@ -71,11 +75,11 @@ class DRCN(PairEncoder):
         self.units = check_at_least("units", units, 1)
         self.layers = check_layers("layers", layers)
         self.recurrence = check_choice("recurrence", recurrence, RECURRENCES)
+        split_letters(functions)  # rejects wrong ones
         self.functions = functions
-        self.aggregation = aggregation
+        self.aggregation = check_choice("aggregation", aggregation, AGGREGATIONS)
         self.own_parameters = own_parameters
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
-        MultiwayCoAttention(functions, aggregation, seed=0, name="check")  # rejects wrong ones
 
     def build(self, first_shape, second_shape=None):
         dim = first_shape[-1]

@@ -1,6 +1,7 @@
 """Plans of batches: pure functions, so that resuming needs no stored state."""
 
 import bisect
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -69,12 +70,40 @@ def padding_share(lengths: np.ndarray, batches: np.ndarray) -> float:
     return 1.0 - float(sizes.sum() / positions)
 
 
+@dataclass(frozen=True)
+class Batches:
+    """The options of `config.train` for batches.
+
+    Args:
+      batch_size, window, batch_tokens: see `plan_batches`.
+      examples: the number of training examples to draw, see `draw_examples`; 0 = all.
+
+    Raises:
+      ValueError: a number is too low.
+    """
+
+    batch_size: int
+    window: int
+    batch_tokens: int
+    examples: int
+
+    def __post_init__(self):
+        check_at_least("batch_size", self.batch_size, 1)
+        check_at_least("window", self.window, 1)
+        check_at_least("batch_tokens", self.batch_tokens, 0)
+        check_at_least("examples", self.examples, 0)
+
+    def plan(self, lengths: np.ndarray, seed: int) -> "BatchPlan":
+        """Returns the plan for training examples of these `lengths`, see `plan_batches`."""
+        return BatchPlan(lengths, seed=seed, **asdict(self))
+
+
 class BatchPlan:
     """The batches of a training by epoch, and the epoch by step.
 
     With a token budget the number of batches may differ by epoch. A count needs the epoch's plan,
     so past counts are kept. `plan_batches` explains the other arguments. `examples` is the number
-    of examples to draw, see `draw_examples`, or 0 for all. Raises ValueError for too low a number.
+    of examples to draw, see `draw_examples`, or 0 for all.
 
     Attributes:
       rows: <int64>[examples], the sorted indices of the training examples.
@@ -89,10 +118,6 @@ class BatchPlan:
         batch_tokens: int = 0,
         examples: int = 0,
     ):
-        check_at_least("batch_size", batch_size, 1)
-        check_at_least("window", window, 1)
-        check_at_least("batch_tokens", batch_tokens, 0)
-        check_at_least("examples", examples, 0)
         self.rows = draw_examples(len(lengths), examples)
         self._lengths = lengths[self.rows]
         self._options = {"batch_size": batch_size, "window": window, "seed": seed}

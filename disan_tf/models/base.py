@@ -77,6 +77,10 @@ class SentenceModel(tf.keras.Model):
         self.encoder = encoder
         self.head = head
 
+    @staticmethod
+    def check_options() -> None:
+        """Checks the arguments named in `options`; ValueError for an impossible one."""
+
     @classmethod
     def outputs(cls, words: tuple[int, int], classes: int) -> int:
         """Returns the head's output size, given the (trainable, fixed) words and the classes."""

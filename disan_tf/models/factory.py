@@ -1,17 +1,16 @@
 """Builds a model from a config, and checks the sections that describe it."""
 
 import functools
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from disan_tf import encoders
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_choice, chosen, flag
+from disan_tf.common.options import check_choice, chosen, flag, read_section
 from disan_tf.elmo.bilm import BiLM
-from disan_tf.encoders.custom import custom_encoder
-from disan_tf.layers.base import BaseLayer
+from disan_tf.encoders.custom import custom_encoder, import_custom
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.embedding.words import WordEmbedding
 from disan_tf.layers.heads.batch_norm import DRCNHead, DSAHead
@@ -85,10 +84,8 @@ class SharedArguments(NamedTuple):
 NOTHING_SHARED = SharedArguments()  # for parts that are only checked or compared
 
 
-def model_sections(
-    task, embedding, encoder, data, fields: Sequence[str]
-) -> Generator[tuple, None, type]:
-    """Yields the arguments with which `check_section` checks the sections that describe a model.
+def read_model(task, embedding, encoder, data, fields: Sequence[str]) -> type:
+    """Checks the sections of a config that describe a model, with the classes that they name.
 
     Args:
       task, embedding, encoder, data: sections of a config; the last one is checked already.
@@ -110,30 +107,31 @@ def model_sections(
             f"{data.corpus} has {' and '.join(fields)}; choose a task that fits it."
         )
     options, make = embedding_parts(embedding, ANY_SOURCES)
-    yield "embedding", options, f"the embedding {embedding.name}", make
+    read_section("embedding", options, f"the embedding {embedding.name}", make)
     check_arrays(embedding, data)
     kind = _fitting_encoder(encoder, model.encoder_type, task.name)
     options, make = head_parts(task, classes=2)
-    options.update(_task_options(task))
-    if "calibrate" in task:
-        options["calibrate"] = task.calibrate
+    options.update({name: task[name] for name in ("calibrate", *model.options) if name in task})
     has_policy = bool(getattr(kind, "samplers", ()))
-    checks = [functools.partial(check_calibration, task=model, has_policy=has_policy)]
-    if model.options:
-        checks.append(functools.partial(model, embedding=None, encoder=None, head=None))
-    yield "task", options, f"the task {task.name} with the head {task.head}", make, *checks
+    calibration = functools.partial(check_calibration, task=model, has_policy=has_policy)
+    owner = f"the task {task.name} with the head {task.head}"
+    read_section("task", options, owner, make, calibration, model.check_options)
     if data.get("score") and data.lowest != task.get("lowest", 1):
         raise UserError(
             f"--config.task.lowest={task.get('lowest', 1)} must be {data.lowest}, as "
             "config.data.lowest is."
         )
     options, make = encoder_parts(encoder)
-    yield "encoder", options, encoder.name, make
+    read_section("encoder", options, encoder.name, make)
     return kind
 
 
 def _fitting_encoder(encoder, kind: type, task: str) -> type:
-    """Returns the class in `config.encoder`; UserError unless it is the kind that a task needs."""
+    """Returns the class in `config.encoder`; UserError unless it is the kind that a task needs.
+
+    A module of another package that the config names is imported.
+    """
+    import_custom(encoder)
     name = encoder.get("name")
     if not isinstance(name, str) or ":" not in name:  # one of ours
         fitting = [known for known, other in ENCODERS.items() if issubclass(other, kind)]
@@ -150,11 +148,6 @@ def check_calibration(calibrate: bool = False, *, task: type[SentenceModel], has
     """Raises ValueError if a model without classes, or with hard attention, is to be calibrated."""
     if calibrate and (has_policy or not task.criteria):
         raise ValueError("calibrate=True is for classes without hard attention; leave it False.")
-
-
-def check_regularisation(dropout: float, l2: float) -> None:
-    """Raises ValueError for impossible values of `config.train.dropout` and `config.train.l2`."""
-    BaseLayer(dropout, l2, seed=0)
 
 
 def embedding_parts(

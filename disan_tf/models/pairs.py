@@ -96,8 +96,12 @@ class SentencePairClassifier(ClassScores, SentencePairModel):
         self, *parts, pair_features: str = "difference", hypothesis_only: bool = False, **kwargs
     ):
         super().__init__(*parts, **kwargs)
-        self.pair_features = check_choice("pair_features", pair_features, PAIR_FEATURES)
-        self.hypothesis_only = hypothesis_only
+        self.check_options(pair_features, hypothesis_only)
+        self.pair_features, self.hypothesis_only = pair_features, hypothesis_only
+
+    @staticmethod
+    def check_options(pair_features: str = "difference", hypothesis_only: bool = False) -> None:
+        check_choice("pair_features", pair_features, PAIR_FEATURES)
 
     def sentences(self, *inputs):
         premise, hypothesis = super().sentences(*inputs)

@@ -37,8 +37,12 @@ class RelatednessModel(SentencePairModel):
 
     def __init__(self, *parts, loss: str = "kl", lowest: int = 1, **kwargs):
         super().__init__(*parts, **kwargs)
-        self.loss_name = check_choice("loss", loss, LOSSES)
-        self.lowest = lowest
+        self.check_options(loss, lowest)
+        self.loss_name, self.lowest = loss, lowest
+
+    @staticmethod
+    def check_options(loss: str = "kl", lowest: int = 1) -> None:
+        check_choice("loss", loss, LOSSES)
 
     def features(self, first, second):
         return tf.concat([first * second, tf.abs(first - second)], axis=-1)

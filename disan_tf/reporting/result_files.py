@@ -22,7 +22,7 @@ from disan_tf.common.files import read_json, write_arrays
 from disan_tf.common.schema import check_schema
 from disan_tf.reporting.differences import Predictions
 from disan_tf.reporting.results import members_of
-from disan_tf.runs.machine import MACHINE
+from disan_tf.runs.provenance import MACHINE
 from disan_tf.runs.run_summary import best_step
 from disan_tf.runs.work_directory import START
 

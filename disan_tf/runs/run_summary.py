@@ -6,6 +6,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 from disan_tf.common.schema import check_schema
 from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import RUN, read_config
 
 CRITERIA = ("accuracy", "pearson", "log_likelihood")  # to choose on dev and for curves
@@ -15,42 +16,19 @@ SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
 
 
-def is_over(train, step: int, best_step: int) -> bool:
-    """Returns whether a training ends at `step`; `train` is `config.train`.
-
-    `best_step` is the step of the best evaluation so far.
-    """
-    stale = train.patience and step - best_step >= train.patience * train.evaluate_every
-    return step >= train.steps or bool(stale)
-
-
-def in_steps(train, epoch_steps: int):
-    """Returns a copy of `config.train` with steps for what is counted in epochs.
-
-    Without `steps` a training has `epochs`; without `evaluate_every` or `checkpoint_every` it
-    evaluates or saves once an epoch.
-    """
-    train = train.copy_and_resolve_references()
-    with train.unlocked():
-        train.steps = train.steps or train.get("epochs", 0) * epoch_steps
-        train.evaluate_every = train.evaluate_every or epoch_steps
-        train.checkpoint_every = train.get("checkpoint_every") or train.evaluate_every
-    return train
-
-
-def is_finished(workdir: Path, train) -> bool:
+def is_finished(workdir: Path, schedule: Schedule) -> bool:
     """Returns whether a run is trained to its end and scored on every split but train.
 
-    `train` is `config.train`. The function reads small files only and builds no model.
+    The function reads small files only and builds no model.
     """
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
     run = read_json(workdir / "run.json", REMEDY, RUN)
-    splits, train = run["data"]["splits"], in_steps(train, run.get("epoch_steps", 0))
+    splits, schedule = run["data"]["splits"], schedule.resolved(run.get("epoch_steps", 0))
     dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
     return (
         bool(splits and dev)
-        and is_over(train, dev[-1]["step"], best_step(workdir))
+        and schedule.is_over(dev[-1]["step"], best_step(workdir))
         and splits.keys() - {"train"} <= read_scores(workdir).keys()
     )
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Callable, Optional
 
 import numpy as np
-from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.tables import text_table
 from disan_tf.runs.run_summary import SCORES, is_finished, summarise_run
+from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import is_same_experiment, read_config
 
 MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
@@ -77,8 +77,8 @@ def read_members(workdir: Path) -> list[tuple[Path, dict]]:
     """Returns (folder, `summarise_run`) of each finished member, sorted by seed and fold."""
     members = []
     for path in chain.from_iterable(map(workdir.glob, MEMBER_CONFIGS)):
-        config = ConfigDict(read_config(path.parent))
-        if is_finished(path.parent, config.train):
+        schedule = Schedule.of_file(path, read_config(path.parent)["train"])
+        if is_finished(path.parent, schedule):
             members.append((path.parent, summarise_run(path.parent)))
     return sorted(members, key=lambda member: _numbers(member[1]["config"]))
 

@@ -2,18 +2,17 @@
 
 import json
 import math
-import shlex
-from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Optional
 
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import check_format, read_json, write_json
+from disan_tf.common.files import PathLike, check_format, read_json, write_json
 from disan_tf.common.options import flatten
+from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.format import Keys
-from disan_tf.runs.machine import MACHINE
+from disan_tf.runs.provenance import MACHINE, describe_origin, load
 
 FORMAT = 2  # of `config.json` and `run.json`
 VERSION_REMEDY = "use the version that wrote it, or train again"
@@ -35,7 +34,6 @@ RUN = {
 # other change makes another experiment, also fewer steps: the folder may hold a model from a later
 # step.
 _MAY_GROW = {"train.steps", "train.epochs", "train.patience"}
-_PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
 _MAY_CHANGE = {"train.distribution", "train.jit_compile"}
 # Options that older versions lack, with the value that has the same effect; some only of configs
 # whose corpus takes them.
@@ -52,29 +50,104 @@ ADDED = {
 }
 
 
-def claim(workdir: Path, config) -> None:
-    """Writes `config.json`, unless a different one exists; see `check_same_config`."""
-    check_same_config(workdir, config)
-    write_json(workdir / "config.json", {"format": FORMAT, **config.to_dict()})
+class WorkDirectory:
+    """The folder of one training, which only the same training may use again.
 
+    Only the process that owns the folder, see `disan_tf.common.locks.owned`, may claim it.
 
-def check_same_config(workdir: Path, config) -> None:
-    """Raises UserError unless a work directory is new or has the same config."""
-    if not (Path(workdir) / "config.json").exists():
-        return
-    wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
-    added = {key: value for key, value in ADDED.items() if key in wanted}
-    recorded = {**added, **flatten(read_config(workdir))}
-    differing = [
-        f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
-        for key in sorted(recorded.keys() | wanted.keys())
-        if not _goes_on(key, recorded.get(key), wanted.get(key))
-    ]
-    if differing:
+    Attributes:
+      path: the folder.
+      checkpoints, best, metrics, tensorboard: the places of what a training writes.
+    """
+
+    def __init__(self, path: PathLike):
+        self.path = Path(path)
+        self.checkpoints, self.best = self.path / "checkpoints", self.path / "best"
+        self.metrics, self.tensorboard = self.path / "metrics.jsonl", self.path / "tensorboard"
+
+    def check_config(self, config) -> None:
+        """Raises UserError unless the folder is new or has the same config."""
+        if not (self.path / "config.json").exists():
+            return
+        wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
+        added = {key: value for key, value in ADDED.items() if key in wanted}
+        recorded = {**added, **flatten(read_config(self.path))}
+        differing = [
+            f"{key} ({recorded.get(key)!r} there, {wanted.get(key)!r} here)"
+            for key in sorted(recorded.keys() | wanted.keys())
+            if not _goes_on(key, recorded.get(key), wanted.get(key))
+        ]
+        if differing:
+            raise UserError(
+                f"{self.path} holds a training of another config: {', '.join(differing)}; choose "
+                "another --workdir or the same values."
+            )
+
+    def check_start(self, name: Optional[str]) -> None:
+        """Checks that the folder is new, or that its training began with the same model.
+
+        `name` is the name of the model of `--init_from`; None = random weights. Raises UserError if
+        the training began with another model, or without one.
+        """
+        if not (self.path / "run.json").exists():
+            return
+        recorded = read_start(self.path)
+        if (recorded and recorded["name"]) == name:
+            return
+        began = f"with {recorded['name']}" if recorded else "without --init_from"
+        remedy = f"give --init_from={recorded['name']}" if recorded else "leave it out"
         raise UserError(
-            f"{workdir} holds a training of another config: {', '.join(differing)}; choose "
-            "another --workdir or the same values."
+            f"{self.path} holds a training that began {began}; {remedy}, or choose another "
+            "--workdir."
         )
+
+    def claim(self, config, corpus: Optional[PreparedCorpus] = None) -> None:
+        """Writes `config.json`, which `check_config` has compared with an older one.
+
+        Raises UserError if the data or the biLM of a resumed training differ from the `corpus`.
+        """
+        if corpus is not None:
+            self._check_inputs(corpus)
+        write_json(self.path / "config.json", {"format": FORMAT, **config.to_dict()})
+
+    def _check_inputs(self, corpus: PreparedCorpus) -> None:
+        path = self.path / "run.json"
+        if not (path.exists() and any(self.checkpoints.glob("*"))):
+            return
+        run = read_json(path, "choose another --workdir", RUN)
+        check_format(path, run, FORMAT, VERSION_REMEDY)
+        inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
+        digests = ({file["sha256"] for file in files.values()} for files in inputs)
+        same = set.intersection(*digests)
+        changed = {name for files in inputs for name in files if files[name]["sha256"] not in same}
+        if changed:
+            raise UserError(
+                f"{self.path} holds a training on other contents of {', '.join(sorted(changed))}; "
+                "restore them, or choose another --workdir."
+            )
+
+    def describe(
+        self, parameters: int, epoch_steps: int, corpus: PreparedCorpus, start: Optional[dict]
+    ) -> None:
+        """Writes `run.json`.
+
+        Args:
+          parameters: the number of the model's parameters.
+          epoch_steps: the number of steps in an epoch.
+          corpus: the prepared corpus.
+          start: the record of the model with which the training begins; None in a resumed training,
+            or for random weights.
+        """
+        start = start or read_start(self.path)
+        size = {"parameters": parameters, "epoch_steps": epoch_steps}
+        run = {"format": FORMAT, **describe_origin(corpus), **size}
+        write_json(self.path / "run.json", {**run, **({"init_from": start} if start else {})})
+
+    def record_load(self) -> None:
+        """Adds the load at the training's end to `run.json`."""
+        path = self.path / "run.json"
+        run = read_json(path, "choose another --workdir", RUN)
+        write_json(path, {**run, "machine": {**run["machine"], "load_after": load()}})
 
 
 def is_same_experiment(config: dict, other: dict) -> bool:
@@ -89,24 +162,6 @@ def read_start(workdir: Path) -> Optional[dict]:
     path = Path(workdir) / "run.json"
     run = read_json(path, "choose another --workdir", RUN) if path.exists() else {}
     return run.get("init_from")
-
-
-def check_same_start(workdir: Path, name: Optional[str]) -> None:
-    """Checks that a work directory is new, or that its training began with the same model.
-
-    `name` is the name of the model of `--init_from`; None = random weights. Raises UserError if the
-    training began with another model, or without one.
-    """
-    if not (Path(workdir) / "run.json").exists():
-        return
-    recorded = read_start(workdir)
-    if (recorded and recorded["name"]) == name:
-        return
-    began = f"with {recorded['name']}" if recorded else "without --init_from"
-    remedy = f"give --init_from={recorded['name']}" if recorded else "leave it out"
-    raise UserError(
-        f"{workdir} holds a training that began {began}; {remedy}, or choose another --workdir."
-    )
 
 
 def _goes_on(key, recorded, wanted) -> bool:
@@ -136,67 +191,3 @@ def check_names(path, config, remedy: str) -> None:
     for value in config.values() if is_object else config:
         if isinstance(value, (dict, list)):
             check_names(path, value, remedy)
-
-
-def command_line(arguments: Sequence[str]) -> Optional[str]:
-    """Returns the command of a run without its machine's paths; None for another program.
-
-    Example:
-      >>> command_line(["/a/run.py", "--config=/a/configs/demo.py:tiny", "--workdir", "/b"])
-      'python run.py --config=configs/demo.py:tiny'
-    """
-    program, *rest = arguments
-    if PurePath(program).name not in ("run.py", "disan-tf"):
-        return None
-    kept = []
-    for argument in _joined(rest):
-        name, _, value = argument.lstrip("-").partition("=")
-        if name == "config":
-            kept.append(f"--config={_relative(value)}")
-        elif name == "init_from":
-            kept.append(f"--init_from={portable_name(value)}")
-        elif name not in _PATH_FLAGS:
-            kept.append(argument)
-    return shlex.join(["python", "run.py", *kept])
-
-
-def portable_name(model: str) -> str:
-    """Returns the name of a model without the folders of an absolute path."""
-    path = PurePath(model)
-    return path.name if path.is_absolute() else model
-
-
-def _joined(arguments):
-    """Joins `--name value` to `--name=value`."""
-    joined = []
-    for argument in arguments:
-        if argument.startswith("-") or not joined:
-            joined.append(argument)
-        else:
-            joined[-1] += f"={argument}"
-    return joined
-
-
-def _relative(config_file: str) -> str:
-    path = PurePath(config_file)
-    return f"configs/{path.name}" if path.is_absolute() else config_file
-
-
-def data_summary(manifest: dict) -> dict:
-    """Returns a result's record of its prepared corpus, from the corpus' manifest.
-
-    Returns:
-      "splits" (name -> number of examples), "training_examples" (kept), "training_read" and
-      "official_training_examples" (in the whole corpus), both in "unit", and
-      "training_tokens_covered", the share of training tokens with a word vector.
-    """
-    splits = {name: split["examples"] for name, split in manifest[Keys.SPLITS].items()}
-    counts, unit = manifest[Keys.COUNTS]["train"], manifest[Keys.UNIT]
-    return {
-        "splits": splits,
-        "training_examples": splits["train"],
-        "unit": unit,
-        "training_read": counts[unit],
-        "official_training_examples": counts["expected"],
-        "training_tokens_covered": manifest[Keys.VECTORS]["training_tokens_covered"],
-    }

@@ -7,6 +7,7 @@ from scipy.special import log_softmax, softmax
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.metrics.classification import expected_calibration_error
 from disan_tf.runs.bundle import load_bundle, read_files, write_bundle
+from disan_tf.training.config import of_bundle
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.scoring import run_split
 
@@ -38,8 +39,9 @@ def calibrate(folder, corpus: PreparedCorpus) -> str:
     scores = bundle.info["scores"]
     if "temperature" in scores:
         return f"the model is calibrated, with the temperature {scores['temperature']:.3f}"
-    step = final_evaluation_step(model, bundle.config.train, bundle.config.evaluate)
-    logits = run_split(step, dev, model.reads, bundle.config.evaluate.batch_size).outputs
+    config = of_bundle(bundle)
+    step = final_evaluation_step(model, config)
+    logits = run_split(step, dev, model.reads, config.evaluate.batch_size).outputs
     temperature = fit_temperature(logits, dev.labels)
     for weight in model.head.logits.trainable_weights:
         weight.assign(weight / temperature)

@@ -8,8 +8,6 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_choice
 from disan_tf.common.progress import progress_bar
 from disan_tf.ops.batch_share import counting
 from disan_tf.ops.devices import device_type
@@ -158,51 +156,40 @@ def pad_rows(tensor: tf.Tensor, rows: int) -> tf.Tensor:
 
 
 def make_compiler(train, model) -> Compiler:
-    """Makes the compiler that `config.train.jit_compile` chooses; older configs have no value.
+    """Makes the compiler that `train.jit_compile` chooses.
 
     "auto" stands for True on a GPU, for a model without obstacle.
     """
-    choice = str(train.get("jit_compile", False))
+    choice = str(train.jit_compile)
     if choice != "auto":
         return Compiler(choice == "True")
     encoder = {"unselected": getattr(model.encoder, "unselected", None)}
     task = "language_model" if model.criterion == "log_likelihood" else ""
-    obstacles = _obstacles(train, encoder, task, model.encoder.dtype_policy.name)
-    return Compiler(device_type() == "GPU" and not any(obstacles))
+    found = obstacles(train, encoder, task, model.encoder.dtype_policy.name)
+    return Compiler(device_type() == "GPU" and not any(found))
 
 
-def check_jit_compile(jit_compile="auto") -> None:
-    """Checks `config.train.jit_compile`, "auto" or a truth value; see `check_xla`."""
-    check_choice("jit_compile", str(jit_compile), ("auto", "True", "False"))
-
-
-def check_xla(train, encoder, task: str, dtype: str) -> None:
-    """Raises UserError if `train.jit_compile` is True and XLA cannot compile the steps.
+def obstacles(train, encoder, task: str, dtype: str) -> Iterator[tuple[str, str, str]]:
+    """Yields the setting, the reason and the remedy for each obstacle to XLA.
 
     XLA compiles a function for fixed shapes. Rows or batches that depend on the data would have a
-    shape of their own in nearly every step. `task` is the name of the task, `dtype` the precision.
+    shape of their own in nearly every step.
+
+    Args:
+      train: the `TrainingOptions`.
+      encoder: the section of the config.
+      task: the name of the task.
+      dtype: the precision.
     """
-    if str(train.get("jit_compile", False)) != "True":
-        return
-    for setting, reason, remedy in _obstacles(train, encoder, task, dtype):
-        raise UserError(
-            f"--config.train.jit_compile=True does not go with --config.{setting}, {reason}; "
-            f"{remedy}, or leave jit_compile at False."
-        )
-
-
-def _obstacles(train, encoder, task: str, dtype: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the setting, the reason and the remedy for each obstacle to XLA."""
     if task == "language_model":
         reason = "whose softmax reads as many rows as a batch has words"
         yield "task.name=language_model", reason, "train a model of sentences"
-    distribution = train.get("distribution", "none")
-    if distribution != "none":
+    if train.distribution != "none":
         reason = "whose steps run on several devices"
-        yield f"train.distribution={distribution}", reason, "set train.distribution to none"
-    if train.batch_tokens:
+        yield f"train.distribution={train.distribution}", reason, "set train.distribution to none"
+    if train.batches.batch_tokens:
         reason = "which gives nearly every batch a size of its own"
-        yield f"train.batch_tokens={train.batch_tokens}", reason, "set it to 0"
+        yield f"train.batch_tokens={train.batches.batch_tokens}", reason, "set it to 0"
     if encoder.get("unselected") == "drop":
         reason = "whose sentences become as short as the selection"
         yield "encoder.unselected=drop", reason, "set it to mean"

@@ -19,9 +19,9 @@ from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.runs.score_tables import confusion_lines
 from disan_tf.text.lookup import UNKNOWN_ID
 from disan_tf.training.compilation import make_compiler
+from disan_tf.training.config import Config, of_bundle
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.policy_gradient import evaluation_steps
-from disan_tf.training.options import selecting_score
 from disan_tf.training.scoring import run_split
 from disan_tf.training.steps import make_selection_step
 
@@ -83,11 +83,11 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
 
 def _score(bundle, split, split_name):
     """Returns the scores, see `evaluate`, and the model's predictions."""
-    model = bundle.model
-    step = _steps(bundle)["final"]
+    model, config = bundle.model, of_bundle(bundle)
+    steps = _steps(bundle, config)
     with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
-        size = bundle.config.evaluate.batch_size
-        outcome = run_split(step, split, model.reads, size, bar.update)
+        size = config.evaluate.batch_size
+        outcome = run_split(steps["final"], split, model.reads, size, bar.update)
     predictions = model.predictions(outcome.outputs).numpy()
     scores = {
         "config": bundle.info["name"],
@@ -95,25 +95,25 @@ def _score(bundle, split, split_name):
         "split": split_name,
         "examples": len(split),
         "loss": outcome.loss,
-        "criterion": selecting_score(bundle.config.get("train", {}), model),
+        "criterion": config.train.selecting_score(model),
         **_SCORES[model.criterion](split, predictions, bundle.classes),
         **(_calibration(bundle, outcome.outputs, split.labels) if model.criteria else {}),
-        **(_selections(bundle, split) if model.samplers else {}),
+        **(_selections(steps, config, model, split) if model.samplers else {}),
     }
     return scores, predictions
 
 
-def _steps(bundle) -> dict:
+def _steps(bundle: Bundle, config: Config) -> dict:
     """Returns the evaluation steps by name; all splits share them."""
-    model, train, evaluation = bundle.model, bundle.config.train, bundle.config.evaluate
+    model, evaluate = bundle.model, config.evaluate
     if not bundle.steps and model.samplers:
-        compiler = make_compiler(train, model)
-        bundle.steps.update(evaluation_steps(model, evaluation.samples, compiler))
-        bundle.steps["final"] = bundle.steps[evaluation.selection]
+        compiler = make_compiler(config.train, model)
+        bundle.steps.update(evaluation_steps(model, evaluate.samples, compiler))
+        bundle.steps["final"] = bundle.steps[evaluate.selection]
         for how in _SELECTIONS:
             bundle.steps[f"{how}_shares"] = make_selection_step(model, how)
     elif not bundle.steps:
-        bundle.steps["final"] = final_evaluation_step(model, train, evaluation)
+        bundle.steps["final"] = final_evaluation_step(model, config)
     return bundle.steps
 
 
@@ -124,17 +124,16 @@ def scored_split(bundle: Bundle, corpus: PreparedCorpus, name: str) -> Split:
     return split.take(draw_examples(len(split), examples)) if examples else split
 
 
-def _selections(bundle, split):
+def _selections(steps: dict, config: Config, model, split: Split) -> dict:
     """Returns the scores that `evaluate` adds for hard attention."""
-    model, evaluation, steps = bundle.model, bundle.config.evaluate, _steps(bundle)
-    scores, arguments = {}, (split, model.reads, evaluation.batch_size)
+    scores, arguments = {}, (split, model.reads, config.evaluate.batch_size)
     for how in _SELECTIONS:
         outcome = run_split(steps[how], *arguments)
         measured = model.scores(outcome.outputs, split.labels)
         scores[f"{how}_{model.criterion}"] = measured[model.criterion]
         shares = run_split(steps[f"{how}_shares"], *arguments).outputs.mean(axis=0)
         scores.update({f"{how}_{key}": float(share) for key, share in zip(FRACTIONS, shares)})
-    scored = "greedy" if evaluation.selection == "greedy" else "sample"
+    scored = "greedy" if config.evaluate.selection == "greedy" else "sample"
     return {**{key: scores[f"{scored}_{key}"] for key in FRACTIONS}, **scores}
 
 

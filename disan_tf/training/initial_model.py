@@ -2,8 +2,7 @@
 
 import functools
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -17,8 +16,7 @@ from disan_tf.models.embeddings import ANY_SOURCES, EMBEDDINGS
 from disan_tf.models.factory import embedding_parts, encoder_class, encoder_parts
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.runs.bundle import Bundle
-from disan_tf.runs.work_directory import check_same_start, portable_name
-from disan_tf.training.checkpoints import has_checkpoint
+from disan_tf.runs.provenance import portable_name
 
 # Arguments of layers that change neither the weights' shapes nor their meaning.
 _FREE = {
@@ -36,9 +34,8 @@ class InitialModel:
     task, classes and shapes are equal, and stays new otherwise.
 
     Args:
-      name: a released model, a work directory, or a folder with a `model.json`; the attribute is
-      the
-        name without this machine's folders.
+      name: a released model, a work directory, or a folder with a `model.json`. The attribute has
+        no folders of this machine.
       load: returns the model's `Bundle`. It is called once, and not for a training that resumes.
     """
 
@@ -51,9 +48,9 @@ class InitialModel:
         """The loaded model."""
         return self._load()
 
-    def check_fits(self, embedding, encoder) -> None:
-        """Raises UserError unless embedding and encoder fit these sections of a config."""
-        for option, there, here in _differences(self.bundle.config, embedding, encoder):
+    def check_fits(self, config) -> None:
+        """Raises UserError unless embedding and encoder fit a `Config`."""
+        for option, there, here in _differences(self.bundle.config, config):
             raise UserError(
                 f"--init_from={self.name} has {option}={there}, and the config has {here}; choose "
                 f"a config with {option}={there}, or another model."
@@ -100,17 +97,6 @@ class InitialModel:
                 )
 
 
-def check_start(initial: Optional[InitialModel], workdir: Path, embedding, encoder) -> None:
-    """Checks that a training may begin or resume, before its corpus is prepared.
-
-    `embedding` and `encoder` are sections of its config. Raises UserError if the training in the
-    work directory began otherwise, or see `InitialModel.check_fits`.
-    """
-    if initial and not has_checkpoint(Path(workdir) / "checkpoints"):
-        initial.check_fits(embedding, encoder)
-    check_same_start(workdir, initial and initial.name)
-
-
 def describe_start(record: dict) -> str:
     """Returns a line about a training's start, from the record by `InitialModel.apply`."""
     return (
@@ -119,8 +105,9 @@ def describe_start(record: dict) -> str:
     )
 
 
-def _differences(there, embedding, encoder) -> Iterator[tuple]:
+def _differences(there, config) -> Iterator[tuple]:
     """Yields (option, value there, value here) for options that must equal a config's."""
+    embedding, encoder = config.embedding, config.encoder
     if there.embedding.name != embedding.name:
         yield "embedding.name", there.embedding.name, embedding.name
         return
@@ -153,7 +140,7 @@ def _parts(layer: tf.keras.layers.Layer, kind: type) -> Iterator[tf.keras.layers
 
 
 def _copy_rows(table: WordEmbedding, source: WordEmbedding, pairs: np.ndarray) -> None:
-    """Copies vectors of words: `found` has pairs of rows, in the table and in the source."""
+    """Copies vectors of words; `pairs` has their rows in the table and in the source."""
     vectors, others = (
         np.concatenate([part.trained.numpy(), part.fixed.numpy()]) for part in (table, source)
     )

@@ -1,9 +1,9 @@
 """The training loop: steps, with logging, evaluation and saving when due, and resumption."""
 
+import functools
 import math
 import signal
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Callable
 
 import numpy as np
@@ -12,73 +12,70 @@ import tensorflow as tf
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.files import sync
 from disan_tf.common.signals import deferred
-from disan_tf.input_pipeline import (
-    BatchPlan,
-    PreparedCorpus,
-    Split,
-    evaluation_batches,
-    make_dataset,
-)
-from disan_tf.runs.run_summary import is_over
+from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, evaluation_batches, make_dataset
+from disan_tf.models.base import SentenceModel
+from disan_tf.runs.bundle import save_bundle
+from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.compilation import BucketedStep, padded_lengths
+from disan_tf.training.config import Config
 from disan_tf.training.distribution.strategy import STOP, Distribution
+from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from disan_tf.training.options import is_evaluated, is_logged, is_saved, selecting_score
 from disan_tf.training.scoring import BestModel, SplitScores
 from disan_tf.training.training_log import TrainingLog, format_metrics
 
 
-class TrainingLoop:
-    """Trains one model in one work directory; the same call again resumes the training.
+class Loop:
+    """Trains one model in one work directory; the same loop again resumes the training.
 
     After each step, `run` does the due actions in this order: log, check that weights are finite,
     evaluate, end the epoch, save, stop.
 
     Args:
+      config: the config of the training, resolved into steps.
       model, method: the `SentenceModel`, with its resources, and its training method.
-      corpus, plan: the prepared corpus, and the batches of its examples, see `plan_of`.
-      workdir: gets `checkpoints/`, `best/` and `metrics.jsonl`.
-      train, evaluate: `config.train` and `config.evaluate`.
-      save: writes the model's bundle into a folder, with the `scores` of an evaluation.
+      corpus, plan: the prepared corpus, and the batches of its training examples.
+      work: gets `checkpoints/`, `best/` and `metrics.jsonl`.
       callbacks: Keras callbacks. A batch's logs hold `loss`, the model's `batch_score` and the
         training method's other metrics. An evaluation's logs hold `step`, `loss` and the model's
         dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, whether the
         training `is_over` there, and `measured`, the metrics of earlier steps that are not logged.
-      distribution: the devices and processes, which all do the same steps.
+      devices: the devices and processes, which all do the same steps.
+
+    Attributes:
+      criterion: the name of the score on dev that selects the model.
     """
 
     def __init__(
         self,
-        model,
-        method,
+        config: Config,
+        model: SentenceModel,
+        method: BackPropagation,
         corpus: PreparedCorpus,
-        workdir: Path,
         plan: BatchPlan,
-        train,
-        evaluate,
-        save: Callable,
+        work: WorkDirectory,
         callbacks: Sequence[tf.keras.callbacks.Callback],
-        distribution: Distribution,
+        devices: Distribution,
     ):
-        self.model, self.method, self.corpus, self.options = model, method, corpus, train
-        self.workdir, self.callbacks, self.distribution = workdir, callbacks, distribution
-        self.state = TrainingState(
-            workdir / "checkpoints", model, method.saved, distribution.is_chief
-        )
+        self.config, self.schedule = config, config.train.schedule
+        self.model, self.method, self.corpus, self.work = model, method, corpus, work
+        self.callbacks, self.devices = callbacks, devices
+        self.state = TrainingState(work.checkpoints, model, method.saved, devices.is_chief)
         self.train, self.dev, self.plan = corpus.split("train"), corpus.split("dev"), plan
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little
-        self.log = TrainingLog(workdir / "metrics.jsonl", self.plan)
-        batches = train.get("batch_norm_batches", 0)
+        self.log = TrainingLog(work.metrics, self.plan)
+        batches = config.train.batch_norm_batches
         self.update_statistics = StatisticsUpdate(batches, model, method, self.train, self.plan)
-        watched = {name: corpus.split(name) for name in evaluate.splits}
-        criterion = selecting_score(train, model)
-        size = evaluate.batch_size
-        self.scores = SplitScores(size, criterion, model, method, self.dev, watched)
-        self.best = BestModel(workdir / "best", save, criterion, self.state)
+        watched = {name: corpus.split(name) for name in config.evaluate.splits}
+        self.criterion = config.train.selecting_score(model)
+        size = config.evaluate.batch_size
+        self.scores = SplitScores(size, self.criterion, model, method, self.dev, watched)
+        save = functools.partial(save_bundle, model=model, config=config, corpus=corpus)
+        self.best = BestModel(work.best, save, self.criterion, self.state)
 
     def run(self) -> dict:
-        """Trains until `train.steps` or the early stop.
+        """Trains until the schedule ends or the early stop.
 
         Returns:
           {"step", "epoch", "best_step", "best_epoch", "criterion" (the name of the score),
@@ -89,13 +86,13 @@ class TrainingLoop:
             checkpoint is damaged, or the best model is gone.
           Stopped: the process received SIGTERM or SIGHUP; the last step has a checkpoint.
         """
-        step = self.state.restore(self.distribution.by_chief(self.state.newest))
+        step = self.state.restore(self.devices.by_chief(self.state.newest))
         self.best.check_exists()
-        self.log.open(step, self.state.measured.numpy(), self.distribution.is_chief)
+        self.log.open(step, self.state.measured.numpy(), self.devices.is_chief)
         callbacks = tf.keras.callbacks.CallbackList(
             list(self.callbacks),
             model=self.model,
-            epochs=math.ceil(self.options.steps / self.epoch_steps),
+            epochs=math.ceil(self.schedule.steps / self.epoch_steps),
             steps=self.epoch_steps,
         )
         callbacks.on_train_begin(
@@ -111,7 +108,7 @@ class TrainingLoop:
             "epoch": self.plan.epochs(step),
             "best_step": int(self.state.best_step),
             "best_epoch": self.plan.epochs(int(self.state.best_step)),
-            "criterion": selecting_score(self.options, self.model),
+            "criterion": self.criterion,
             "best_score": float(self.state.best_score),
             "seconds": self.log.seconds(),
             **self._compilations(),
@@ -120,7 +117,7 @@ class TrainingLoop:
     def _compile_ahead(self) -> None:
         """Lets XLA compile the steps for the lengths of the first epoch and of dev, if it does."""
         variables, train_step = None, getattr(self.method, "train_step", None)
-        planned = self.plan.batches(0)[: self.options.steps]
+        planned = self.plan.batches(0)[: self.schedule.steps]
         evaluation = evaluation_batches(self.dev.field_lengths, self.scores.batch_size)
         steps = (
             (train_step, self.train, planned),
@@ -140,7 +137,7 @@ class TrainingLoop:
     def batches(self, step: int) -> tf.data.Dataset:
         """Returns the remaining batches of the epoch after `step` steps."""
         epoch, done = self.plan.locate(step)
-        return self.distribution.dataset(self.train, self.plan.batches(epoch)[done:])
+        return self.devices.dataset(self.train, self.plan.batches(epoch)[done:])
 
     def _epoch(self, step: int, callbacks, caught: Callable[[], int]) -> int:
         """Trains until the end of the epoch or of the training; returns the step."""
@@ -155,7 +152,7 @@ class TrainingLoop:
             self.log.steps.append(metrics)
             step += 1
             callbacks.on_train_batch_end(step - 1, format_metrics(metrics))
-            alone = self.distribution.workers == 1
+            alone = self.devices.workers == 1
             stop = caught() if alone else others_stop and (caught() or signal.SIGTERM)
             self._after_step(step, callbacks, stop)
             if self._finished(step):
@@ -166,16 +163,16 @@ class TrainingLoop:
     def _train_on(self, batch, step: int, caught: Callable[[], int]) -> dict:
         """Trains on a batch and returns its metrics; other workers learn of a received signal."""
         names = *self.model.reads, "label"
-        return self.method.train(step, *self.distribution.inputs(batch, names, bool(caught())))
+        return self.method.train(step, *self.devices.inputs(batch, names, bool(caught())))
 
     def _after_step(self, step: int, callbacks, stop: int) -> None:
         """Does the due actions after a step in this order; nothing is saved after a bad loss."""
-        save = is_saved(self.options, step) or stop
-        if is_logged(self.options, step):
+        save = self.schedule.is_saved(step) or stop
+        if self.schedule.is_logged(step):
             self._log_training(step)
         if save:
             self._check_finite(step)
-        if is_evaluated(self.options, step):
+        if self.schedule.is_evaluated(step):
             self._evaluate(step, callbacks)
         if self.plan.locate(step)[1] == 0:
             self.method.end_epoch()
@@ -184,7 +181,7 @@ class TrainingLoop:
         if stop:
             raise Stopped(
                 f"stopped by {signal.Signals(stop).name} after step {step:,}, saved in "
-                f"{self.workdir / 'checkpoints'}; the same command resumes from it.",
+                f"{self.work.checkpoints}; the same command resumes from it.",
                 128 + stop,
             )
 
@@ -203,7 +200,7 @@ class TrainingLoop:
             raise self._not_finite(f"A weight is not finite after step {step}")
 
     def _not_finite(self, problem: str) -> UserError:
-        step, folder = int(self.state.step), self.workdir / "checkpoints"
+        step, folder = int(self.state.step), self.work.checkpoints
         saved = f"the checkpoint of step {step} in {folder} is whole"
         kept = saved if step else "no checkpoint was saved"
         return UserError(
@@ -215,8 +212,8 @@ class TrainingLoop:
         """Scores the watched splits, and dev, which chooses the best model."""
         callbacks.on_test_begin()
         self.update_statistics()
-        scores, best = self.distribution.by_chief(lambda: self._score_and_keep(step))
-        self.distribution.copy_counts(self.model)
+        scores, best = self.devices.by_chief(lambda: self._score_and_keep(step))
+        self.devices.copy_counts(self.model)
         self.best.record(*best)
         self.method.evaluated(step, scores["dev"])
         for name, metrics in scores.items():
@@ -238,23 +235,17 @@ class TrainingLoop:
     def _save(self, step: int) -> None:
         self.state.step.assign(step)
         self.state.measured.assign(self.log.dump())
-        self.distribution.by_chief(self._write_checkpoint)
+        self.devices.by_chief(self._write_checkpoint)
 
     def _write_checkpoint(self) -> None:
         """Saves the state when the disk has the logs of its steps, which no later run repeats."""
-        for path in (self.workdir / "metrics.jsonl", self.workdir / "tensorboard"):
+        for path in (self.work.metrics, self.work.tensorboard):
             if path.exists():
                 sync(path)
         self.state.save()
 
     def _finished(self, step: int) -> bool:
-        return is_over(self.options, step, int(self.state.best_step))
-
-
-def plan_of(split: Split, seed: int, train) -> BatchPlan:
-    """Plans the batches of a training; `train` is `config.train`."""
-    sizes = train.batch_size, train.window
-    return BatchPlan(split.field_lengths, *sizes, seed, train.batch_tokens, train.examples)
+        return self.schedule.is_over(step, int(self.state.best_step))
 
 
 def _slots(method) -> list[tf.Variable]:

@@ -2,7 +2,8 @@
 
 import contextlib
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Optional
 
 import tensorflow as tf
@@ -12,8 +13,8 @@ from disan_tf.common.options import (
     check_above_zero,
     check_at_least,
     check_rate,
-    check_section,
     chosen,
+    read_section,
 )
 from disan_tf.ops.native import runtime
 from disan_tf.ops.tracing import is_jit_compiled
@@ -66,25 +67,78 @@ def adagrad(learning_rate: float = 0.2, start: float = 1.0) -> tf.keras.optimize
 OPTIMIZERS = {"adadelta": adadelta, "adagrad": adagrad, "adam": adam, "rmsprop": rmsprop}
 
 
-def check_options(
-    learning_rate: float,
-    optimizer: str = "adadelta",
-    optimizer_options: Optional[Mapping] = None,
-    *,
-    moving_average: float,
-    moving_average_warm_up: bool = False,
-    clip_norm: float,
-) -> None:
-    """Checks the options of `config.train` for `build_optimizer` and `apply_gradients`.
+@dataclass(frozen=True)
+class Averaging:
+    """The options of `config.train` for the moving average of the weights.
 
-    Raises UserError for an unknown optimizer or option of it, ValueError for an impossible value.
+    Args:
+      moving_average: the decay, in [0, 1); 0 = no average.
+      moving_average_warm_up: whether the decay begins low, see `disan_tf.addons.moving_average`.
+
+    Raises:
+      ValueError: an impossible decay.
     """
-    check_at_least("learning_rate", learning_rate, 0)
-    check_rate("moving_average", moving_average)
-    check_at_least("clip_norm", clip_norm, 0)
-    make = chosen(OPTIMIZERS, "train", {"optimizer": optimizer}, "optimizer")
-    make = functools.partial(make, learning_rate=learning_rate)
-    check_section("train.optimizer_options", optimizer_options or {}, optimizer, make)
+
+    moving_average: float
+    moving_average_warm_up: bool = False
+
+    def __post_init__(self):
+        check_rate("moving_average", self.moving_average)
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """The options of `config.train` for the optimizer.
+
+    Args:
+      learning_rate: at least 0.
+      optimizer: a key of `OPTIMIZERS`.
+      optimizer_options: further arguments of that function.
+      clip_norm: the global norm to which larger gradients are scaled down; 0 = no clipping.
+
+    Raises:
+      UserError: an unknown optimizer or option of it.
+      ValueError: an impossible value.
+    """
+
+    learning_rate: float
+    optimizer: str = "adadelta"
+    optimizer_options: Optional[Mapping] = None
+    clip_norm: float = 0.0
+
+    def __post_init__(self):
+        check_at_least("learning_rate", self.learning_rate, 0)
+        check_at_least("clip_norm", self.clip_norm, 0)
+        make = chosen(OPTIMIZERS, "train", {"optimizer": self.optimizer}, "optimizer")
+        make = functools.partial(make, learning_rate=self.learning_rate)
+        options = self.optimizer_options or {}
+        read_section("train.optimizer_options", options, self.optimizer, make)
+
+    def build(
+        self,
+        averaging: Averaging,
+        dtype: str,
+        variables: Sequence[tf.Variable],
+        learning_rate: Optional[float] = None,
+    ) -> tf.keras.optimizers.legacy.Optimizer:
+        """Builds the optimizer, with the moving average and the loss scaling around it.
+
+        Args:
+          averaging: the moving average of the weights.
+          dtype: the precision of the model; "mixed_float16" adds loss scaling.
+          variables: the trained variables. Their slots are created here: slots that the first
+            training step created would make TensorFlow trace that step twice.
+          learning_rate: None = the configured one.
+        """
+        make = OPTIMIZERS[self.optimizer]
+        optimizer = make(learning_rate or self.learning_rate, **(self.optimizer_options or {}))
+        if averaging.moving_average:
+            decay = averaging.moving_average, averaging.moving_average_warm_up
+            optimizer = moving_average(optimizer, *decay)
+        if dtype == "mixed_float16":
+            optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
+        optimizer._create_all_weights(variables)
+        return optimizer
 
 
 class RowSteps:
@@ -186,31 +240,6 @@ def _settings(optimizer, var, apply_state):
 def _all_settings(optimizer, var, apply_state) -> dict:
     key = var.device, var.dtype.base_dtype
     return (apply_state or {}).get(key) or optimizer._fallback_apply_state(*key)
-
-
-def build_optimizer(
-    train, dtype: str, variables, learning_rate: Optional[float] = None
-) -> tf.keras.optimizers.legacy.Optimizer:
-    """Builds the optimizer that `config.train` describes.
-
-    Args:
-      train: `optimizer` is a key of `OPTIMIZERS` (default "adadelta"), `optimizer_options` are
-        that function's arguments, `moving_average` is the decay of the weights' moving average
-        (0 = none), and `moving_average_warm_up` whether the decay begins low.
-      dtype: the precision of the model; "mixed_float16" adds loss scaling.
-      variables: the trained variables. Their slots are created here: slots that the first training
-        step created would make TensorFlow trace that step twice.
-      learning_rate: None = `train.learning_rate`.
-    """
-    make = OPTIMIZERS[train.get("optimizer", "adadelta")]
-    optimizer = make(learning_rate or train.learning_rate, **train.get("optimizer_options", {}))
-    if train.moving_average:
-        warm_up = train.get("moving_average_warm_up", False)
-        optimizer = moving_average(optimizer, train.moving_average, warm_up)
-    if dtype == "mixed_float16":
-        optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
-    optimizer._create_all_weights(variables)
-    return optimizer
 
 
 @contextlib.contextmanager

@@ -1,125 +1,124 @@
-"""Options of a training: their checks, the steps at which it does what, weights of the classes."""
+"""The sections `train` and `evaluate` of a config as objects, which check what they hold."""
 
 from collections.abc import Sequence
-from typing import Optional
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_at_least, check_choice, suggestion
-from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, draw_examples
+from disan_tf.common.options import check_at_least, check_choice, check_rate
+from disan_tf.input_pipeline import Batches, PreparedCorpus, draw_examples
 from disan_tf.models.base import SentenceModel
+from disan_tf.runs.schedule import Schedule
+from disan_tf.training.optimizers import Averaging, Optimizer
 
 BALANCED = "balanced"
-_WITH_CURVES = ("train", "dev")  # written by every training
+DISTRIBUTIONS = ("none", "mirrored", "multi_worker")
+WITH_CURVES = ("train", "dev")  # written by every training
 
 
-def check_batches(batch_size: int, window: int, batch_tokens: int, examples: int) -> None:
-    """Checks the options of `config.train` for batches; raises ValueError, see `BatchPlan`."""
-    BatchPlan(np.zeros([0, 1], np.int64), batch_size, window, 0, batch_tokens, examples)
+@dataclass(frozen=True)
+class TrainingOptions:
+    """The section `config.train`, whose options the parts and these fields take.
 
+    Args:
+      schedule, batches, optimizer, averaging: the options of these classes.
+      dropout: the rate of every dropout without a rate of its own, in [0, 1).
+      l2: the weight decay, see `disan_tf.layers.base.BaseLayer`.
+      class_weights: the weight of each class in the loss: "balanced", for the mean number of
+        examples in a class divided by the class' number; numbers with commas between them; or "",
+        for weights of 1.
+      criterion: the score on dev that selects the model; "" = the model's `criterion`.
+      batch_norm_batches: the number of batches over which the statistics of batch normalisation are
+        computed before an evaluation; 0 = moving averages.
+      distribution: a member of `DISTRIBUTIONS`.
+      jit_compile: whether XLA compiles the steps; "auto" = on a GPU, if it can.
 
-def check_steps(
-    steps: int,
-    evaluate_every: int,
-    checkpoint_every: int,
-    log_every: int,
-    patience: int,
-    epochs: int = 0,
-) -> None:
-    """Checks the options of `config.train` that count steps; raises ValueError for a low one.
-
-    With `epochs`, 0 is possible for the steps that `disan_tf.runs.run_summary.in_steps` replaces.
+    Raises:
+      ValueError: an impossible value.
     """
-    least = 0 if epochs else 1
-    check_at_least("epochs", epochs, 0)
-    check_at_least("steps", steps, least)
-    check_at_least("evaluate_every", evaluate_every, least)
-    check_at_least("checkpoint_every", checkpoint_every, least)
-    check_at_least("log_every", log_every, 1)
-    check_at_least("patience", patience, 0)
 
+    schedule: Schedule
+    batches: Batches
+    optimizer: Optimizer
+    averaging: Averaging
+    dropout: float
+    l2: float
+    class_weights: str = ""
+    criterion: str = ""
+    batch_norm_batches: int = 0
+    distribution: str = "none"
+    jit_compile: Any = False  # of configs that lack the option
 
-def check_evaluation(
-    batch_size: int, splits: Sequence[str], known_splits: Optional[Sequence[str]]
-) -> None:
-    """Checks the options of `config.evaluate`; raises ValueError."""
-    check_at_least("batch_size", batch_size, 1)
-    for split in splits:
-        if split in _WITH_CURVES:
+    def __post_init__(self):
+        check_rate("dropout", self.dropout)
+        check_at_least("l2", self.l2, 0)
+        check_at_least("batch_norm_batches", self.batch_norm_batches, 0)
+        check_choice("jit_compile", str(self.jit_compile), ("auto", "True", "False"))
+        check_choice("distribution", self.distribution, DISTRIBUTIONS)
+
+    def check_task(self, task: type[SentenceModel], has_policy: bool) -> None:
+        """Raises ValueError unless weights and criterion are possible for a class of models.
+
+        `has_policy` tells whether policy gradient trains the model.
+        """
+        if self.criterion:
+            check_choice("criterion", self.criterion, task.criteria or [task.criterion])
+        if self.class_weights and (has_policy or not task.criteria):
             raise ValueError(
-                f"splits={splits} must not name {split}, which has a curve without that; "
-                f"--mode=evaluate --split={split} scores the best model on it."
+                f"class_weights={self.class_weights} is for classes without hard attention; leave "
+                "it out."
             )
-        if known_splits is not None and split not in known_splits:
-            others = [name for name in known_splits if name not in _WITH_CURVES]
-            raise ValueError(
-                f"splits={splits} must be of {', '.join(others)}{suggestion(split, others)}"
+        if self.class_weights not in ("", BALANCED):
+            _numbers(self.class_weights)
+
+    def weights_of_classes(self, corpus: PreparedCorpus) -> np.ndarray:
+        """Computes the weight of each class in the training loss, <float32>[classes].
+
+        Another number of weights than of classes is a UserError.
+        """
+        if self.class_weights == BALANCED:
+            labels, examples = corpus.split("train").labels, self.batches.examples
+            labels = labels[draw_examples(len(labels), examples)] if examples else labels
+            counts = np.bincount(labels, minlength=len(corpus.classes))
+            return (counts.mean() / np.maximum(counts, 1)).astype(np.float32)
+        numbers = _numbers(self.class_weights)
+        if len(numbers) != len(corpus.classes):
+            raise UserError(
+                f"--config.train.class_weights={self.class_weights} must have "
+                f"{len(corpus.classes)} numbers, for {', '.join(corpus.classes)}."
             )
+        return np.array(numbers, np.float32)
+
+    def selecting_score(self, model: SentenceModel) -> str:
+        """Returns the name of the score on dev that selects the model."""
+        return self.criterion or model.criterion
 
 
-def is_evaluated(train, step: int) -> bool:
-    """Returns whether dev is scored after `step`; `train` is `config.train`."""
-    return step == train.steps or step % train.evaluate_every == 0
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """The section `config.evaluate`.
 
+    Args:
+      batch_size: the number of examples in a batch.
+      splits: the splits that are scored for curves besides dev, and never select the model.
 
-def is_saved(train, step: int) -> bool:
-    """Returns whether a checkpoint is written after `step`, as after every evaluation."""
-    return is_evaluated(train, step) or step % train.checkpoint_every == 0
-
-
-def is_logged(train, step: int) -> bool:
-    """Returns whether the metrics since the last line are logged after `step`.
-
-    They are also logged before every checkpoint, so that a resumed training logs the same lines as
-    an uninterrupted one.
+    Raises:
+      ValueError: an impossible value.
     """
-    return is_saved(train, step) or step % train.log_every == 0
 
+    batch_size: int
+    splits: Sequence[str]
 
-def check_class_options(
-    class_weights: str = "", criterion: str = "", *, task: type[SentenceModel], has_policy: bool
-) -> None:
-    """Checks `class_weights` and `criterion` of `config.train`; raises ValueError.
-
-    An empty `class_weights`, see `weights_of_classes`, gives every class the weight 1. An empty
-    `criterion` means the criterion of the model class `task`. `has_policy` tells whether policy
-    gradient trains the model.
-    """
-    if criterion:
-        check_choice("criterion", criterion, task.criteria or [task.criterion])
-    if class_weights and (has_policy or not task.criteria):
-        raise ValueError(
-            f"class_weights={class_weights} is for classes without hard attention; leave it out."
-        )
-    if class_weights not in ("", BALANCED):
-        _numbers(class_weights)
-
-
-def weights_of_classes(train, corpus: PreparedCorpus) -> np.ndarray:
-    """Computes the weight of each class in the training loss, <float32>[classes].
-
-    `train.class_weights` is "balanced", for the mean number of examples in a class divided by the
-    class' number, or has a number for each class, with commas between them; another number of them
-    is a UserError.
-    """
-    if train.class_weights == BALANCED:
-        labels = corpus.split("train").labels
-        labels = labels[draw_examples(len(labels), train.examples)] if train.examples else labels
-        counts = np.bincount(labels, minlength=len(corpus.classes))
-        return (counts.mean() / np.maximum(counts, 1)).astype(np.float32)
-    numbers = _numbers(train.class_weights)
-    if len(numbers) != len(corpus.classes):
-        raise UserError(
-            f"--config.train.class_weights={train.class_weights} must have "
-            f"{len(corpus.classes)} numbers, for {', '.join(corpus.classes)}."
-        )
-    return np.array(numbers, np.float32)
-
-
-def selecting_score(train, model) -> str:
-    """Returns the score on dev that selects the model; `train` is `config.train`."""
-    return train.get("criterion") or model.criterion
+    def __post_init__(self):
+        check_at_least("batch_size", self.batch_size, 1)
+        for split in self.splits:
+            if split in WITH_CURVES:
+                raise ValueError(
+                    f"splits={self.splits} must not name {split}, which has a curve without that; "
+                    f"--mode=evaluate --split={split} scores the best model on it."
+                )
 
 
 def _numbers(text: str) -> list[float]:

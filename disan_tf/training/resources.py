@@ -1,6 +1,5 @@
 """Reads the resources of a model from the prepared corpus and from files."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,19 +36,14 @@ def gather_resources(
     return resources, corpus
 
 
-def check_prepared(corpus: PreparedCorpus, task: str, splits: Sequence[str], examples: int) -> None:
-    """Checks that a prepared corpus has what a training reads.
-
-    Args:
-      task: a key of `TASKS`.
-      splits: the splits to score besides dev.
-      examples: the number of training examples; 0 = all.
+def check_prepared(corpus: PreparedCorpus, config) -> None:
+    """Checks that a prepared corpus has what the training of a `Config` reads.
 
     Raises:
       UserError: the corpus lacks the sentences or the labels that the task reads, or a split, or
         has fewer training examples.
     """
-    task = TASKS[task]
+    task, examples = TASKS[config.task.name], config.train.batches.examples
     fields = [" and ".join(names) for names in (corpus.fields, task.fields)]
     kinds = [
         "scores" if is_score else "classes"
@@ -61,7 +55,7 @@ def check_prepared(corpus: PreparedCorpus, task: str, splits: Sequence[str], exa
                 f"{corpus.directory} holds {present}, but the task of the config reads {wanted}; "
                 "choose a config.task.name that fits config.data.corpus."
             )
-    for name in ("dev", *splits):
+    for name in ("dev", *config.evaluate.splits):
         corpus.split(name)
     available = len(corpus.split("train"))
     if examples > available:

@@ -8,7 +8,6 @@ Each member is trained, and its best model is scored on every split but train; `
 scores the best models on any split.
 """
 
-import copy
 import functools
 import gc
 from collections.abc import Sequence
@@ -27,10 +26,12 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished, read_scores
-from disan_tf.runs.work_directory import check_same_start, claim
-from disan_tf.training import experiment
+from disan_tf.runs.work_directory import WorkDirectory
+from disan_tf.training.config import Config
+from disan_tf.training.distribution.cluster import open_devices
 from disan_tf.training.evaluation import write_evaluation
-from disan_tf.training.initial_model import InitialModel, check_start
+from disan_tf.training.initial_model import InitialModel
+from disan_tf.training.train import check_work, train
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,10 @@ class Member:
     """One training of a series: its config, and its folder inside the series' folder."""
 
     name: str
-    config: ConfigDict
+    config: Config
 
 
-def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list[Member]:
+def plan(config: Config, seeds: Sequence[str], folds: Sequence[str]) -> list[Member]:
     """Returns the members of a series, seed by seed.
 
     Args:
@@ -56,12 +57,12 @@ def plan(config: ConfigDict, seeds: Sequence[str], folds: Sequence[str]) -> list
         for fold in _fold_numbers(config, folds) or [None]:
             parts = {"seed": seed, "fold": fold}
             name = "/".join(f"{key}-{part}" for key, part in parts.items() if part is not None)
-            members.append(Member(name, _member_config(config, seed, fold)))
+            members.append(Member(name, config.member(seed, fold)))
     return members
 
 
 def train_series(
-    config: ConfigDict,
+    config: Config,
     workdir,
     seeds: Sequence[str],
     folds: Sequence[str],
@@ -78,14 +79,14 @@ def train_series(
       config, seeds, folds: see `plan`.
       workdir: the folder of the series, which must not hold a single training or another series.
       prepare: a function from a member's `config.data` to its prepared corpus.
-      pictures, initial: see `disan_tf.training.experiment.train`.
+      pictures, initial: see `disan_tf.training.train.train`.
 
     Returns:
       The summary by `summarise_series`, which is also written as `series.json`.
     """
     workdir = Path(workdir)
     members = plan(config, seeds, folds)
-    if config.train.get("distribution") == "multi_worker":
+    if config.train.distribution == "multi_worker":
         raise UserError(
             "--seeds and --folds train one after another with several workers; start "
             "--config.train.distribution=multi_worker for each seed or fold by itself."
@@ -93,25 +94,29 @@ def train_series(
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     _check_starts(workdir, members, initial)
-    claim(workdir, config)
+    series = WorkDirectory(workdir)
+    series.check_config(config)
+    series.claim(config)
     tf.get_logger().addFilter(is_useful)
     if len(folds) == 1 and folds[0] != "all":
+        most = config.data.options.folds - 1
         print(  # some users mean the number of folds
-            f"--folds={folds[0]} trains the fold with the number {folds[0]} (of 0 to "
-            f"{config.data.folds - 1}); --folds=all trains all, and --config.data.folds sets their "
-            "number.",
+            f"--folds={folds[0]} trains the fold with the number {folds[0]} (of 0 to {most}); "
+            "--folds=all trains all, and --config.data.folds sets their number.",
             flush=True,
         )
-    train = functools.partial(_train_member, prepare=prepare, pictures=pictures, initial=initial)
+    train_member = functools.partial(
+        _train_member, prepare=prepare, pictures=pictures, initial=initial
+    )
     postponed = []
     for member in members:
         try:
-            _finish_member(workdir, members, member, train)
+            _finish_member(workdir, members, member, train_member)
         except Owned as owner:
             print(f"{member.name}: {owner}", flush=True)
             postponed.append(member)
     for member in postponed:
-        _finish_member(workdir, members, member, train, wait=True)
+        _finish_member(workdir, members, member, train_member, wait=True)
     return _record(workdir)
 
 
@@ -139,10 +144,9 @@ def _check_starts(workdir: Path, members: list[Member], initial: Optional[Initia
     """Raises UserError if one of the members, or of those already there, begins otherwise."""
     for pattern in series_summary.MEMBER_CONFIGS:
         for path in workdir.glob(pattern):
-            check_same_start(path.parent, initial and initial.name)
+            WorkDirectory(path.parent).check_start(initial and initial.name)
     for member in members:
-        sections = member.config.embedding, member.config.encoder
-        check_start(initial, workdir / member.name, *sections)
+        check_work(WorkDirectory(workdir / member.name), member.config, initial)
 
 
 def _record(workdir: Path) -> dict:
@@ -153,18 +157,20 @@ def _record(workdir: Path) -> dict:
     return summary
 
 
-def _finish_member(workdir, members, member, train, wait=False):
+def _finish_member(workdir, members, member, train_member, wait=False):
     """Trains a member unless it is finished; raises Owned if another process trains it."""
     folder, number = workdir / member.name, members.index(member) + 1
     with owned(folder, wait):
-        claim(folder, member.config)
-        finished = is_finished(folder, member.config.train)
+        work = WorkDirectory(folder)
+        work.check_config(member.config)
+        work.claim(member.config)
+        finished = is_finished(folder, member.config.train.schedule)
         print(
             f"{member.name} ({number} of {len(members)})" + (": finished" if finished else ""),
             flush=True,
         )
         if not finished:
-            train(folder, member.config)
+            train_member(folder, member.config)
         write_json(workdir / "series.json", series_summary.summarise_series(workdir))
 
 
@@ -197,10 +203,11 @@ def _numbers(flag, texts):
 
 
 def _fold_numbers(config, folds):
-    count = config.data.get("folds")
+    data = config.data.options
+    count = data.get("folds")
     if folds and not count:
         raise UserError(
-            f"--folds={','.join(folds)}: corpus {config.data.corpus} has an official split and "
+            f"--folds={','.join(folds)}: corpus {data.corpus} has an official split and "
             "no folds; leave --folds out."
         )
     numbers = list(range(count)) if list(folds) == ["all"] else _numbers("folds", folds)
@@ -209,20 +216,11 @@ def _fold_numbers(config, folds):
     return numbers
 
 
-def _member_config(config, seed: Optional[int], fold: Optional[int]):
-    """Returns a copy with this seed and fold; references to the seed follow it."""
-    config = copy.deepcopy(config)
-    if seed is not None:
-        config.seed = seed
-    if fold is not None:
-        config.data.fold = fold
-    return config
-
-
 def _train_member(folder, config, prepare, pictures, initial):
     """Trains a member, scores its best model on all splits but train, and frees the memory."""
-    prepare_once = functools.cache(lambda: prepare(config.data))
-    experiment.train(config, prepare_once, folder, pictures, initial=initial)
+    prepare_once = functools.cache(lambda: prepare(config.data.options))
+    with open_devices(config.train.distribution) as devices:
+        train(config, prepare_once, folder, devices, initial, pictures)
     corpus = prepare_once()
     missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
     _evaluate_member(folder, corpus, sorted(missing))

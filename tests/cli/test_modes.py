@@ -3,13 +3,12 @@
 import json
 import sys
 
-import numpy as np
 import pytest
 
-import disan_tf
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli import modes
 from disan_tf.common.errors import UserError
+from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training import series
 from tests.support.errors import user_error
 from tests.support.runs.finished import write_series
@@ -87,21 +86,10 @@ def test_a_series_is_evaluated_in_its_own_folder_alone(folders, tmp_path, monkey
 def test_a_work_directory_of_another_config_is_refused_before_anything_is_prepared(
     folders, tmp_path
 ):
-    series.claim(tmp_path / "run", tiny())
+    WorkDirectory(tmp_path / "run").claim(tiny())
     with pytest.raises(UserError, match=r"train.l2 \(0.0001 there, 0.5 here\)"):
         modes.train(tiny(train__l2=0.5), tmp_path / "run", **folders)
     assert not folders["prepared_dir"].exists()
-
-
-def test_a_model_that_is_loaded_works_after_a_check(folders, tmp_path):
-    """Checks make layers in a graph, and Keras then changes the base class of all our layers."""
-    model = disan_tf.load("demo")
-    before = model.encode(["a fine film ."])
-    inputs = tuple(model.preprocess(["a fine film ."]).values())
-    call("prepare", tiny(train__dropout=1.5), folders, tmp_path)
-    np.testing.assert_array_equal(model.encode(["a fine film ."]), before)
-    vectors = model.encoder(model.embedding(*inputs), mask=inputs[0] != 0)
-    np.testing.assert_allclose(vectors, before, atol=1e-6)
 
 
 def test_a_server_names_what_it_lacks(monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 from data_prep.corpora.official_files import write_mark
 from disan_tf.cli import modes
 from disan_tf.cli import reproduce as cli
+from disan_tf.cli.config import read_config
 from disan_tf.cli.loading import prepare_corpus
 from disan_tf.cli.reproduce import Reproduction
 from disan_tf.common.errors import UserError
@@ -61,7 +62,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
     _write_trees(folder / "data")
     prepare = partial(prepare_corpus, data_dir=folder / "data", prepared_dir=folder / "prepared")
-    train_series(_config(), folder / "recorded", ["1"], [], prepare, pictures=False)
+    train_series(read_config(_config()), folder / "recorded", ["1"], [], prepare, pictures=False)
     return folder
 
 

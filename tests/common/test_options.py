@@ -14,10 +14,10 @@ from disan_tf.common.options import (
     check_choice,
     check_layers,
     check_rate,
-    check_section,
     chosen,
     nearest,
     options_of,
+    read_section,
 )
 from tests.support.errors import user_error
 
@@ -47,13 +47,13 @@ class Wok(Pan):
 
 def refusal(**values):
     section = {"dish": "soup", "minutes": 5, **values}
-    return user_error(check_section, "meal", section, "a cook", cook, serve)
+    return user_error(read_section, "meal", section, "a cook", cook, serve)
 
 
 def test_values_that_fit_pass():
-    check_section("meal", {"dish": "soup", "minutes": 5, "salt": 1, "lid": None}, "a cook", cook)
+    read_section("meal", {"dish": "soup", "minutes": 5, "salt": 1, "lid": None}, "a cook", cook)
     both = ConfigDict({"dish": "stew", "minutes": 1, "spoons": ((1, 2),), "tray": {"size": 3}})
-    check_section("meal", both, "a cook", cook, serve)
+    read_section("meal", both, "a cook", cook, serve)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,14 @@ def test_a_wrong_value_is_named_with_what_it_may_be(values, sentence):
 
 
 def test_sizes_of_a_model_are_bounded():
-    check_section("encoder", {"size": 2**16}, "a pan", Pan)
+    read_section("encoder", {"size": 2**16}, "a pan", Pan)
     with pytest.raises(UserError, match="^--config.encoder.size=65537 must be at most 65,536.$"):
-        check_section("encoder", {"size": 2**16 + 1}, "a pan", Pan)
+        read_section("encoder", {"size": 2**16 + 1}, "a pan", Pan)
 
 
 def test_an_option_without_a_default_must_be_there():
     with pytest.raises(UserError, match="^--config.meal.minutes is missing; a cook needs it.$"):
-        check_section("meal", {"dish": "soup"}, "a cook", cook)
+        read_section("meal", {"dish": "soup"}, "a cook", cook)
 
 
 def test_names_are_checked_before_types_and_these_before_values():
@@ -111,7 +111,7 @@ def test_a_class_takes_the_options_of_its_bases_too():
 def test_what_is_given_already_is_no_option():
     assert list(options_of(functools.partial(Wok, depth=3))) == ["size"]
     with pytest.raises(UserError, match="depth=2 is not an option of a wok, which takes size"):
-        check_section("pan", {"depth": 2}, "a wok", functools.partial(Wok, depth=3))
+        read_section("pan", {"depth": 2}, "a wok", functools.partial(Wok, depth=3))
 
 
 def test_a_component_is_chosen_by_name():

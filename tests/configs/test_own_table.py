@@ -8,12 +8,13 @@ import pytest
 
 from data_prep.prepare import prepare
 from disan_tf.cli import modes
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.inference.predict import predict
-from disan_tf.training import experiment
+from disan_tf.training.config import from_dict
+from disan_tf.training.train import train
 from tests.support.runs.training import load_config
 
 SOUPS = [f"the {adjective} {noun} !" for adjective in ("hot", "cold") for noun in ("soup", "tea")]
@@ -41,9 +42,9 @@ def test_a_table_becomes_a_model_that_answers_lines(variant, tmp_path, capsys):
         csv.writer(file).writerows([columns, *rows])
     scale = {"lowest": -1, "highest": 2} if variant == "scores" else {}
     config = config_of(variant, train="table.csv", dev_share=0.25, **scale)
-    check_config(config)
+    read_config(config)
     corpus = PreparedCorpus(prepare(config.data, tmp_path, tmp_path / "prepared"))
-    experiment.train(config, lambda: corpus, tmp_path / "run")
+    train(from_dict(config), lambda: corpus, tmp_path / "run")
 
     texts = [row[: len(columns) - 1] for row in rows]
     (tmp_path / "lines.txt").write_text("".join("\t".join(row) + "\n" for row in texts))
@@ -76,9 +77,9 @@ def test_the_scale_of_the_model_is_that_of_the_table():
     config.task = config.task.copy_and_resolve_references()
     config.task.lowest = 1
     with pytest.raises(UserError, match="--config.task.lowest=1 must be 0, as config.data.lowest"):
-        check_config(config)
+        read_config(config)
 
 
 def test_a_table_that_the_task_does_not_fit_is_refused():
     with pytest.raises(UserError, match="nli reads premise and hypothesis, but the corpus table"):
-        check_config(config_of("pairs", train="table.csv", second_text=""))
+        read_config(config_of("pairs", train="table.csv", second_text=""))

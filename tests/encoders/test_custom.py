@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.encoders import DiSAN, custom
@@ -18,7 +18,7 @@ from disan_tf.encoders.custom import allow_modules, import_encoder
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.model import load
-from tests.support.runs.training import ROOT, check_same, corpus_of, run_and_copy, run_trainer
+from tests.support.runs.training import ROOT, check_same, corpus_of, run_and_copy, run_loop
 from tests.support.runs.training import tiny_config as any_config
 
 README = ROOT / "disan_tf/encoders/README.md"
@@ -51,17 +51,17 @@ def both(module):
     corpus = corpus_of(config, module / "corpus")
 
     def train(workdir, callbacks=()):
-        return run_trainer(config, corpus, workdir, callbacks)
+        return run_loop(config, corpus, workdir, callbacks)
 
     return train, *run_and_copy(train, module / "runs", 7)
 
 
 def test_it_is_checked_as_ours_are():
-    check_config(_config())
+    read_config(_config())
     with pytest.raises(UserError, match="--config.encoder.units='six' must be a whole number"):
-        check_config(_config(units="six"))
+        read_config(_config(units="six"))
     with pytest.raises(UserError, match="--config.encoder.unit=3 is not an option .*mean units"):
-        check_config(_config(unit=3))
+        read_config(_config(unit=3))
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_padding_and_sentences_without_tokens(both):
 
 @pytest.mark.slow
 def test_an_export_answers_as_the_best_model(both, tmp_path):
-    bundle = load_bundle(both[1].workdir / "best")
+    bundle = load_bundle(both[1].work.path / "best")
     assert type(bundle.model.encoder).__name__ == "MeanAndMaximum"
     path, _ = export_saved_model(bundle.directory, tmp_path)
     texts = tf.constant(["the film is good .", ""])
@@ -95,7 +95,7 @@ def test_an_export_answers_as_the_best_model(both, tmp_path):
 def not_imported(both, monkeypatch):
     """The trained model, in a process that has not imported the module of its encoder."""
     monkeypatch.delitem(sys.modules, "my_encoders")
-    return both[1].workdir
+    return both[1].work.path
 
 
 def test_a_model_does_not_import_its_module(not_imported):
@@ -162,10 +162,10 @@ def test_what_is_no_encoder_is_refused(name, words):
     with pytest.raises(ValueError, match=f"name={name} {words}"):
         import_encoder(name)
     with pytest.raises(UserError, match=f"--config.encoder.name={name} "):
-        check_config(_config(name=name))
+        read_config(_config(name=name))
 
 
 def test_an_encoder_of_pairs_does_not_fit_one_sentence():
     config = _config(name="disan_tf.encoders:DRCN")
     with pytest.raises(UserError, match="must be a SentenceEncoder, which the task classification"):
-        check_config(config)
+        read_config(config)

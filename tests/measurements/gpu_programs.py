@@ -17,6 +17,7 @@ from disan_tf.benchmark import step as steps
 from disan_tf.ops.devices import target
 from disan_tf.ops.native.runtime import portable
 from disan_tf.training.compilation import BucketedStep
+from disan_tf.training.config import from_dict
 from disan_tf.training.methods import make_method
 
 MODELS = {
@@ -40,8 +41,7 @@ def program_of(model: str, length: int, stage: str = "hlo"):
     config = module.get_config(*[variant] * bool(variant))
     config.train.batch_size, config.train.jit_compile = 64, "True"
     with portable(), target("GPU"):
-        sections = config.train, config.dtype, config.evaluate, config.get("policy")
-        method = make_method(steps.build(config), *sections)
+        method = make_method(steps.build(config), from_dict(config))
         compiled = getattr(method, "train_step", None) or method.steps["both"]
         assert isinstance(compiled, BucketedStep)
         function, batch = compiled.function_of(steps.make_batch(config, (length, length)))

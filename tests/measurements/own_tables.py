@@ -26,7 +26,7 @@ from disan_tf.common.tables import markdown_table
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.reporting.baseline import fit_baseline
 from disan_tf.reporting.differences import Predictions, difference
-from disan_tf.runs.machine import describe_machine
+from disan_tf.runs.provenance import describe_machine
 from disan_tf.serving.fine_tuning.recipe import hold_out
 from tests.support.runs.training import load_config
 

@@ -1,15 +1,16 @@
 """What a work directory tells of its training."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
-from disan_tf.runs.run_summary import is_finished, is_over, summarise_run
+from disan_tf.runs.run_summary import is_finished, summarise_run
+from disan_tf.runs.schedule import Schedule
 from tests.support.runs.finished import MACHINE, config_of, write, write_run
 
-TRAIN = ConfigDict({"steps": 100, "patience": 3, "evaluate_every": 10})
+SCHEDULE = Schedule(100, evaluate_every=10, checkpoint_every=5, log_every=5, patience=3)
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def workdir(tmp_path):
     "step, best_step, over", [(100, 90, True), (60, 30, True), (60, 40, False), (0, 0, False)]
 )
 def test_a_training_is_over_at_its_last_step_or_without_patience(step, best_step, over):
-    assert is_over(TRAIN, step, best_step) == over
+    assert SCHEDULE.is_over(step, best_step) == over
 
 
 def test_steps_times_and_curves_of_a_run(workdir):
@@ -87,13 +88,12 @@ def test_a_measurement_without_a_score_is_refused(workdir):
 
 
 def test_a_run_is_finished_at_its_last_step_with_all_scores(workdir):
-    assert is_finished(workdir, ConfigDict(config_of()).train)
-    longer = ConfigDict(config_of())
-    longer.train.steps = 40
-    assert not is_finished(workdir, longer.train)
+    schedule = Schedule.of_file("config.json", config_of()["train"])
+    assert is_finished(workdir, schedule)
+    assert not is_finished(workdir, replace(schedule, steps=40))
 
 
 @pytest.mark.parametrize("name", ["run.json", "best/model.json", "evaluation/dev.json"])
 def test_a_run_that_lacks_a_file_is_not_finished(workdir, name):
     (workdir / name).unlink()
-    assert not is_finished(workdir, ConfigDict(config_of()).train)
+    assert not is_finished(workdir, Schedule.of_file("config.json", config_of()["train"]))

@@ -13,13 +13,8 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle, save_bundle
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.experiment import Trainer
 from tests.support.models.bilm import batch
-from tests.support.runs.training import (
-    records_of,
-    run_trainer,
-    tiny_config,
-)
+from tests.support.runs.training import make_loop, records_of, run_loop, tiny_config
 
 STEPS = {"steps": 30, "evaluate_every": 10, "checkpoint_every": 4, "log_every": 2}
 FOLLOWS = {"the": "quick", "quick": "brown", "brown": "fox", "fox": "sleeps", "sleeps": "the"}
@@ -48,7 +43,7 @@ def _config(dtype="float32", **train):
 def best(corpus, tmp_path_factory):
     """The bundle of a model of random weights."""
     folder = tmp_path_factory.mktemp("best")
-    trainer = Trainer(_config(), corpus, folder / "run")
+    trainer = make_loop(_config(), corpus, folder / "run")
     save_bundle(folder / "best", trainer.model, trainer.config, corpus, {"step": 1})
     return folder / "best"
 
@@ -57,7 +52,7 @@ def best(corpus, tmp_path_factory):
 def test_it_learns_what_follows_a_word(corpus, tmp_path):
     config = _config(steps=300, evaluate_every=100, learning_rate=0.02)
     config.train.optimizer, config.train.clip_norm = "adam", 0.0
-    trainer = Trainer(config, corpus, tmp_path)
+    trainer = make_loop(config, corpus, tmp_path)
     trainer.run()
     dev = records_of(trainer, "dev")[-1]
     assert dev["forward_perplexity"] < 1.2 * 1.92  # of a Kneser-Ney trigram model on these lines
@@ -66,8 +61,8 @@ def test_it_learns_what_follows_a_word(corpus, tmp_path):
 
 @pytest.mark.slow
 def test_the_best_model_has_the_perplexities_of_its_training(corpus, tmp_path):
-    unbroken = run_trainer(_config(), corpus, tmp_path)
-    bundle = load_bundle(unbroken.workdir / "best")
+    unbroken = run_loop(_config(), corpus, tmp_path)
+    bundle = load_bundle(unbroken.work.path / "best")
     report = evaluate(bundle, corpus, "dev")
     best = max(records_of(unbroken, "dev"), key=lambda it: it["log_likelihood"])
     for name in ("perplexity", "forward_perplexity", "backward_perplexity"):

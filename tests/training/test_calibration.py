@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.metrics.classification import expected_calibration_error
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.training import experiment
 from disan_tf.training.calibration import calibrate, fit_temperature
+from disan_tf.training.config import from_dict
 from disan_tf.training.evaluation import evaluate
+from disan_tf.training.train import train
 from tests.support.runs.training import corpus_of, load_config, tiny_config, with_few_operations
 
 
@@ -55,9 +56,9 @@ def test_a_training_folds_the_temperature_into_the_saved_model_once(tmp_path, ca
         shutil.copytree(folder, tmp_path / "plain/best")
         return calibrate(folder, corpus)
 
-    with mock.patch.object(experiment, "calibrate", keep_plain):
-        experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
-    experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
+    with mock.patch("disan_tf.training.train.calibrate", keep_plain):
+        train(from_dict(config), lambda: corpus, tmp_path / "run", pictures=False)
+    train(from_dict(config), lambda: corpus, tmp_path / "run", pictures=False)
     printed = capsys.readouterr().out
     plain, bundle = (load_bundle(tmp_path / name / "best") for name in ("plain", "run"))
     temperature = bundle.info["scores"]["temperature"]
@@ -78,4 +79,4 @@ def test_only_classes_without_hard_attention_are_calibrated(config):
     config = load_config(*config)
     config.task.calibrate = True
     with pytest.raises(UserError, match="--config.task.calibrate=True is for classes without hard"):
-        check_config(config)
+        read_config(config)

@@ -12,14 +12,9 @@ from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.serving.inference.batches import look_up, tokenise
 from disan_tf.serving.inference.records import usual_columns
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
 from tests.support.models.bundles import PAIRS
-from tests.support.runs.training import (
-    records_of,
-    run_trainer,
-    tiny_config,
-)
+from tests.support.runs.training import make_loop, records_of, run_loop, tiny_config
 
 STEPS = {"steps": 4, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 4}
 WORD_LENGTH = 8
@@ -38,7 +33,7 @@ def _config():
 
 @pytest.fixture(scope="module")
 def unbroken(corpus, tmp_path_factory):
-    return run_trainer(_config(), corpus, tmp_path_factory.mktemp("unbroken"))
+    return run_loop(_config(), corpus, tmp_path_factory.mktemp("unbroken"))
 
 
 @pytest.mark.slow
@@ -53,7 +48,7 @@ def test_one_copy_of_the_words_is_trained(corpus, unbroken):
 def bundle(corpus, tmp_path_factory):
     """A model of random weights."""
     folder = tmp_path_factory.mktemp("random")
-    trainer = Trainer(_config(), corpus, folder / "run")
+    trainer = make_loop(_config(), corpus, folder / "run")
     save_bundle(folder / "best", trainer.model, trainer.config, corpus, {"step": 1})
     return load_bundle(folder / "best")
 
@@ -73,7 +68,7 @@ def _inputs(bundle):
 
 @pytest.mark.slow
 def test_the_best_model_is_loaded_whole(corpus, unbroken):
-    bundle = load_bundle(unbroken.workdir / "best")
+    bundle = load_bundle(unbroken.work.path / "best")
     report = evaluate(bundle, corpus, "dev")
     best = max(it["accuracy"] for it in records_of(unbroken, "dev"))
     assert report["accuracy"] == pytest.approx(best)
@@ -128,4 +123,4 @@ def test_an_export_attends_from_each_sentence_to_the_other(bundle, exported):
 def test_a_corpus_without_word_features_is_refused(tmp_path):
     bare = make_pair_corpus(tmp_path / "corpus")
     with pytest.raises(UserError, match="word_features=True"):
-        Trainer(_config(), bare, tmp_path / "run")
+        make_loop(_config(), bare, tmp_path / "run")

@@ -10,7 +10,6 @@ from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.experiment import Trainer
 from tests.support.corpora.elmo import (
     elmo_config,
     elmo_corpus,
@@ -21,8 +20,9 @@ from tests.support.models.bilm import weights_of
 from tests.support.models.exports import Question, ask, decoded
 from tests.support.runs.training import (
     corpus_of,
+    make_loop,
     records_of,
-    run_trainer,
+    run_loop,
     tiny_config,
     with_few_operations,
 )
@@ -36,7 +36,7 @@ def corpus(tmp_path_factory):
 
 
 def _train(corpus, workdir, callbacks=(), **options):
-    return run_trainer(with_few_operations(elmo_config(**options)), corpus, workdir, callbacks)
+    return run_loop(with_few_operations(elmo_config(**options)), corpus, workdir, callbacks)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_a_training_on_the_fly_is_that_from_the_cache_within_fp16(corpus, unbrok
 
 
 def test_the_best_model_on_the_fly_answers_as_it_did_from_the_cache(corpus, unbroken):
-    bundle = load_bundle(unbroken.workdir / "best")
+    bundle = load_bundle(unbroken.work.path / "best")
     report = evaluate(bundle, corpus, "dev")
     records = records_of(unbroken, "dev")
     best = max(records, key=lambda it: it["accuracy"])
@@ -76,7 +76,7 @@ def test_a_training_leaves_the_corpus_without_layers(corpus, unbroken):
 
 def test_cached_and_live_layers_give_the_same_probabilities(corpus, unbroken):
     batch = next(iter(unbroken.batches(0)))
-    live = load_bundle(unbroken.workdir / "best").model
+    live = load_bundle(unbroken.work.path / "best").model
     cached = build_model(
         unbroken.config,
         corpus.words,
@@ -95,8 +95,8 @@ def test_cached_and_live_layers_give_the_same_probabilities(corpus, unbroken):
 def test_a_bilm_may_be_trained_with_the_task(corpus, tmp_path):
     before = load_bilm(*corpus.bilm).forward[0].kernel.numpy()
     config = elmo_config(steps=2, elmo={"cached": False, "trainable_bilm": True})
-    after = run_trainer(with_few_operations(config), corpus, tmp_path)
-    bundle = load_bundle(after.workdir / "best")
+    after = run_loop(with_few_operations(config), corpus, tmp_path)
+    bundle = load_bundle(after.work.path / "best")
     for model in (after.model, bundle.model):
         assert np.any(model.embedding.bilm.forward[0].kernel.numpy() != before)
 
@@ -105,7 +105,7 @@ def test_a_bilm_may_be_trained_with_the_task(corpus, tmp_path):
 def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
     config = with_few_operations(elmo_config(steps=2, elmo={"phrases": "cut"}))
     config.data.contexts = True
-    trainer = Trainer(config, elmo_corpus(tmp_path, config), tmp_path / "run")
+    trainer = make_loop(config, elmo_corpus(tmp_path, config), tmp_path / "run")
     trainer.run()
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
     starts = trainer.train.layers.starts["sentence"]
@@ -114,7 +114,7 @@ def test_it_trains_on_phrases_that_are_cut_out_of_their_sentences(tmp_path):
 
 @pytest.mark.slow
 def test_an_export_answers_raw_text_and_needs_nothing_else(unbroken, tmp_path):
-    bundle = load_bundle(unbroken.workdir / "best")
+    bundle = load_bundle(unbroken.work.path / "best")
     path, ids_path = export_saved_model(bundle.directory, tmp_path / "export")
     text_to_ids = bundle.text_to_ids()
     inputs = text_to_ids.inputs(text_to_ids.tokens(tf.constant(TEXTS)))
@@ -140,7 +140,7 @@ def test_an_export_answers_raw_text_and_needs_nothing_else(unbroken, tmp_path):
 
 
 def test_a_line_without_tokens_is_one_unknown_word_without_characters(unbroken):
-    text_to_ids = load_bundle(unbroken.workdir / "best").text_to_ids()
+    text_to_ids = load_bundle(unbroken.work.path / "best").text_to_ids()
     ids, characters = text_to_ids.inputs(text_to_ids.tokens(tf.constant(["", "two words"])))
     assert ids.numpy()[0].tolist() == [1, 0] and not np.any(characters[0])
     assert characters.shape == [2, 2, 50]
@@ -151,14 +151,14 @@ def test_a_line_without_tokens_is_one_unknown_word_without_characters(unbroken):
 def test_a_corpus_that_was_not_prepared_for_a_bilm_is_refused(tmp_path):
     corpus = corpus_of(tiny_config(), tmp_path, {"train": 8, "dev": 6, "test": 6})
     with pytest.raises(UserError, match="--config.data.bilm"):
-        Trainer(elmo_config(), corpus, tmp_path / "run")
+        make_loop(elmo_config(), corpus, tmp_path / "run")
 
 
 @pytest.mark.slow
 def test_a_live_training_of_pairs_is_that_from_the_cache_and_is_exported(tmp_path):
     corpus = other_elmo_corpus(tmp_path, other_elmo_config("disan_snli"))
     cached, live = (
-        run_trainer(
+        run_loop(
             with_few_operations(other_elmo_config("disan_snli", cached=is_cached)),
             corpus,
             tmp_path / str(is_cached),
@@ -170,7 +170,7 @@ def test_a_live_training_of_pairs_is_that_from_the_cache_and_is_exported(tmp_pat
     assert live.model.reads == (*fields, *(f"{field}_characters" for field in fields))
     for one, other in zip(records_of(live), records_of(cached)):
         assert one["loss"] == pytest.approx(other["loss"], rel=2e-3, abs=2e-3)
-    bundle = load_bundle(live.workdir / "best")
+    bundle = load_bundle(live.work.path / "best")
     path, _ = export_saved_model(bundle.directory, tmp_path / "export")
     texts = [tf.constant(["The man isn't here.", ""]), tf.constant(["A dog sleeps.", "When?"])]
     text_to_ids = bundle.text_to_ids()

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, draw_examples
@@ -17,6 +16,7 @@ from disan_tf.models.classification import ClassScores
 from disan_tf.runs.bundle import Bundle
 from disan_tf.training.evaluation import evaluate, write_evaluation
 from tests.support.corpora.manifests import save_array, write_manifest
+from tests.support.runs.training import tiny_config
 
 CLASSES = ["bad", "fair", "good"]
 WORDS = ["awful", "usual", "superb", "film"]  # ids 2 to 5; the first three name their class
@@ -64,7 +64,8 @@ def bundle(tmp_path):
     directory = tmp_path / "best"
     directory.mkdir()
     (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in WORDS))
-    config = ConfigDict({"train": {}, "evaluate": {"batch_size": 2}})
+    config = tiny_config()
+    config.evaluate.batch_size, config.train.jit_compile = 2, False
     info = {"name": "demo", "classes": CLASSES, "scores": {"step": 1500, "dev_accuracy": 0.5}}
     return Bundle(directory, config, info, _FirstWordDecides())
 
@@ -101,7 +102,7 @@ def test_evaluate_scores_a_whole_split_in_its_order_by_one_trace(bundle, corpus)
 def test_of_the_training_examples_those_are_scored_that_were_drawn(bundle, corpus):
     corpus.split = {"train": corpus.split("test")}.__getitem__
     rows = draw_examples(5, 3)
-    bundle.config.train = ConfigDict({"examples": 3})
+    bundle.config.train.examples = 3
     scores = evaluate(bundle, corpus, "train")
     assert scores["examples"] == 3
     assert scores["accuracy"] == np.mean(PREDICTIONS[rows] == LABELS[rows])

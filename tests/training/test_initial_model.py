@@ -8,14 +8,12 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.training import experiment
-from disan_tf.training.experiment import Trainer
-from disan_tf.training.initial_model import InitialModel, check_start
-from tests.support.runs.training import (
-    corpus_of,
-    tiny_config,
-    with_few_operations,
-)
+from disan_tf.runs.work_directory import WorkDirectory
+from disan_tf.training.config import from_dict
+from disan_tf.training.initial_model import InitialModel
+from disan_tf.training.loop import Loop
+from disan_tf.training.train import check_work, train
+from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
 
 
 def _config(**train):
@@ -33,7 +31,7 @@ def source(tmp_path_factory):
     """A trained model, of a corpus with fewer words."""
     folder, config = tmp_path_factory.mktemp("source"), _config()
     smaller = corpus_of(config, folder, {"train": 8, "dev": 20, "test": 20})
-    experiment.train(config.lock(), lambda: smaller, folder / "run", pictures=False)
+    train(from_dict(config.lock()), lambda: smaller, folder / "run", pictures=False)
     return load_bundle(folder / "run" / "best")
 
 
@@ -42,8 +40,8 @@ def initial(source):
     return InitialModel("earlier", lambda: source)
 
 
-def _trainer(config, corpus, folder, initial=None) -> Trainer:
-    return Trainer(config, corpus, folder, initial=initial)
+def _trainer(config, corpus, folder, initial=None) -> Loop:
+    return make_loop(config, corpus, folder, initial=initial)
 
 
 def _rows(model, words) -> dict:
@@ -61,7 +59,7 @@ def test_known_words_and_the_encoder_begin_as_they_were(corpus, source, initial,
     assert known and len(known) < len(after)
     for word, vector in after.items():
         np.testing.assert_array_equal(vector, theirs[word] if word in known else before[word])
-    assert ours.started["words"] == len(after) and ours.started["words_found"] == len(known)
+    assert ours.start["words"] == len(after) and ours.start["words_found"] == len(known)
     counters = 0
     for weight, expected in zip(ours.model.encoder.weights, source.model.encoder.weights):
         if weight.dtype.is_floating:
@@ -75,7 +73,7 @@ def test_known_words_and_the_encoder_begin_as_they_were(corpus, source, initial,
 def test_a_head_of_the_same_classes_is_taken(corpus, source, initial, tmp_path):
     assert source.classes == corpus.classes
     trainer = _trainer(_config(), corpus, tmp_path, initial)
-    assert trainer.started["head"]
+    assert trainer.start["head"]
     weights = zip(trainer.model.head.weights, source.model.head.weights)
     pairs = [(weight, other) for weight, other in weights if weight.dtype.is_floating]
     assert pairs
@@ -89,7 +87,7 @@ def test_a_head_of_other_classes_is_new(source, initial, tmp_path):
     other = corpus_of(config, tmp_path / "corpus")
     trainer = _trainer(config, other, tmp_path / "ours", initial)
     fresh = _trainer(config, other, tmp_path / "fresh")
-    assert not trainer.started["head"]
+    assert not trainer.start["head"]
     for weight, expected in zip(trainer.model.head.weights, fresh.model.head.weights):
         np.testing.assert_array_equal(weight, expected)
 
@@ -112,25 +110,25 @@ def test_what_does_not_fit_is_named(change, error, initial):
             {**(config[section] if section != "encoder" else {}), **values}
         )
     with pytest.raises(UserError, match=f"^--init_from=earlier has {error}"):
-        initial.check_fits(config.embedding, config.encoder)
+        initial.check_fits(config)
 
 
 def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, tmp_path):
     config = _config().lock()
-    experiment.train(config, lambda: corpus, tmp_path, pictures=False, initial=initial)
+    train(from_dict(config), lambda: corpus, tmp_path, pictures=False, initial=initial)
     recorded = json.loads((tmp_path / "run.json").read_text())["init_from"]
     assert recorded["name"] == "earlier"
     assert recorded["sha256"] == source.info["sha256"][source.info["weights"]]
-    check_start(initial, tmp_path, config.embedding, config.encoder)
+    check_work(WorkDirectory(tmp_path), from_dict(config), initial)
     for other in (None, InitialModel("later", lambda: source)):
         with pytest.raises(UserError, match="began with earlier; give --init_from=earlier"):
-            check_start(other, tmp_path, config.embedding, config.encoder)
+            check_work(WorkDirectory(tmp_path), from_dict(config), other)
     gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
-    experiment.train(config, lambda: corpus, tmp_path, pictures=False, initial=gone)
+    train(from_dict(config), lambda: corpus, tmp_path, pictures=False, initial=gone)
     assert json.loads((tmp_path / "run.json").read_text())["init_from"] == recorded
 
 
 def test_a_training_without_a_model_refuses_one(source, initial):
     config = source.config
     with pytest.raises(UserError, match="began without --init_from; leave it out"):
-        check_start(initial, source.directory.parent, config.embedding, config.encoder)
+        check_work(WorkDirectory(source.directory.parent), from_dict(config), initial)

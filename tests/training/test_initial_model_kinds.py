@@ -10,11 +10,10 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle, save_bundle
-from disan_tf.training.experiment import Trainer
 from disan_tf.training.initial_model import InitialModel
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus
-from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
 
 
 def _random_model(trainer, folder) -> InitialModel:
@@ -32,8 +31,8 @@ def _random_model(trainer, folder) -> InitialModel:
 
 def _begin(config, corpus, folder) -> tuple:
     """A trainer that begins with a random model of the same config, and that model."""
-    initial = _random_model(Trainer(config, corpus, folder / "one"), folder / "model")
-    return Trainer(config, corpus, folder / "other", initial=initial), initial.bundle.model
+    initial = _random_model(make_loop(config, corpus, folder / "one"), folder / "model")
+    return make_loop(config, corpus, folder / "other", initial=initial), initial.bundle.model
 
 
 def _check_equal(trainer, source) -> None:
@@ -42,7 +41,7 @@ def _check_equal(trainer, source) -> None:
         for weight, other in zip(trainer.model.weights, source.weights)
         if weight.dtype.is_floating
     ]
-    assert pairs and trainer.started["head"]
+    assert pairs and trainer.start["head"]
     for weight, expected in pairs:
         np.testing.assert_array_equal(weight, expected, weight.name)
 
@@ -51,13 +50,13 @@ def test_characters_and_both_tables_of_words_are_taken(tmp_path):
     corpus = make_feature_corpus(tmp_path / "corpus", 8)
     config = with_few_operations(tiny_config(name="drcn_snli"))
     trainer, source = _begin(config, corpus, tmp_path)
-    assert trainer.started["words_found"] == sum(corpus.words)
+    assert trainer.start["words_found"] == sum(corpus.words)
     _check_equal(trainer, source)
     with config.unlocked():
         config.embedding.character_units += 1
     with pytest.raises(UserError, match=r"earlier has embedding\.character_units=\d+, and the"):
         initial = InitialModel("earlier", lambda: load_bundle(tmp_path / "model"))
-        initial.check_fits(config.embedding, config.encoder)
+        initial.check_fits(config)
 
 
 def test_a_language_model_takes_its_head_for_the_same_words(tmp_path):
@@ -66,7 +65,7 @@ def test_a_language_model_takes_its_head_for_the_same_words(tmp_path):
     config = tiny_config(name="bilm")
     corpus = PreparedCorpus(prepare(config.data, tmp_path, tmp_path / "prepared"))
     trainer, source = _begin(config, corpus, tmp_path)
-    assert trainer.started["words_found"] == 0  # it has no table of words
+    assert trainer.start["words_found"] == 0  # it has no table of words
     _check_equal(trainer, source)
 
 
@@ -96,7 +95,7 @@ def test_another_use_of_a_bilm_is_named(elmo, tmp_path, options, error):
     initial = InitialModel("earlier", lambda: load_bundle(corpus.directory.parents[1] / "model"))
     with pytest.raises(UserError, match=error):
         config = with_few_operations(elmo_config(elmo=options))
-        initial.check_fits(config.embedding, config.encoder)
+        initial.check_fits(config)
 
 
 def test_other_weights_of_a_fixed_bilm_are_refused(elmo, tmp_path):
@@ -107,7 +106,7 @@ def test_other_weights_of_a_fixed_bilm_are_refused(elmo, tmp_path):
     save_bundle(tmp_path / "model", source, trainer.config, corpus, {"step": 1})
     initial = InitialModel("earlier", lambda: load_bundle(tmp_path / "model"))
     with pytest.raises(UserError, match="reads another biLM than the files of --config.data.bilm"):
-        Trainer(trainer.config, corpus, tmp_path / "run", initial=initial)
+        make_loop(trainer.config.tree, corpus, tmp_path / "run", initial=initial)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +116,7 @@ def corpus(tmp_path_factory):
 
 def test_words_are_found_by_name_in_a_model_of_another_order(corpus, tmp_path):
     config = with_few_operations(tiny_config())
-    _random_model(Trainer(config, corpus, tmp_path / "one"), tmp_path / "model")
+    _random_model(make_loop(config, corpus, tmp_path / "one"), tmp_path / "model")
     path, info_path = tmp_path / "model/vocabulary.txt", tmp_path / "model/model.json"
     words = path.read_text().splitlines()[::-1]  # the first rows are now the last words
     path.write_text("\n".join(words) + "\n")
@@ -125,10 +124,10 @@ def test_words_are_found_by_name_in_a_model_of_another_order(corpus, tmp_path):
     info["sha256"]["vocabulary.txt"] = sha256(path)
     info_path.write_text(json.dumps(info))
     source = load_bundle(tmp_path / "model")
-    trainer = Trainer(config, corpus, tmp_path / "two", initial=InitialModel("m", lambda: source))
+    trainer = make_loop(config, corpus, tmp_path / "two", initial=InitialModel("m", lambda: source))
     vectors, others = (
         np.concatenate([model.embedding.trained.numpy(), model.embedding.fixed.numpy()])
         for model in (trainer.model, source.model)
     )
-    assert corpus.vocabulary == words[::-1] and trainer.started["words_found"] == len(words)
+    assert corpus.vocabulary == words[::-1] and trainer.start["words_found"] == len(words)
     np.testing.assert_array_equal(vectors, others[::-1])

@@ -16,14 +16,14 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training import loop
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.experiment import Trainer
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.training import (
     KillAt,
     check_same,
     corpus_of,
+    make_loop,
     run_and_copy,
-    run_trainer,
+    run_loop,
     tiny_config,
     with_few_operations,
 )
@@ -45,7 +45,7 @@ def unbroken(corpus, tmp_path_factory):
 
     @functools.lru_cache(None)
     def unbroken(dtype):
-        train = partial(run_trainer, _config(dtype=dtype), corpus)
+        train = partial(run_loop, _config(dtype=dtype), corpus)
         return run_and_copy(train, tmp_path_factory.mktemp(dtype), 24)
 
     return unbroken
@@ -60,7 +60,7 @@ def finished(unbroken):
 @pytest.fixture
 def copied(finished, tmp_path):
     """The work directory of `finished` for a test to change."""
-    return shutil.copytree(finished.workdir, tmp_path / "run")
+    return shutil.copytree(finished.work.path, tmp_path / "run")
 
 
 def _weights(trainer):
@@ -74,14 +74,14 @@ def _assert_same_bits(first, second):
 
 
 def _records(trainer, split):
-    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
+    records = MetricsLog.read(trainer.work.path / "metrics.jsonl")
     return [record for record in records if record["split"] == split]
 
 
 def test_two_runs_give_the_same_bits_whatever_is_watched(corpus, finished, tmp_path):
     config = _config()
     config.evaluate.splits = ("test",)
-    watching = run_trainer(config, corpus, tmp_path)
+    watching = run_loop(config, corpus, tmp_path)
     dev, test = (_records(watching, split) for split in ("dev", "test"))
     assert [record["step"] for record in dev] == [record["step"] for record in test]
     assert set(test[0]) == {"step", "epoch", "split", "loss", "accuracy", "seconds"}
@@ -93,7 +93,9 @@ def test_two_runs_give_the_same_bits_whatever_is_watched(corpus, finished, tmp_p
 
 
 def test_another_seed_gives_other_weights_and_another_order(corpus, tmp_path):
-    first, second = (Trainer(_config(log_every=10, seed=seed), corpus, tmp_path) for seed in (1, 2))
+    first, second = (
+        make_loop(_config(log_every=10, seed=seed), corpus, tmp_path) for seed in (1, 2)
+    )
     assert any(not np.array_equal(a, b) for a, b in zip(_weights(first), _weights(second)))
     batches = [next(iter(trainer.batches(0)))["index"] for trainer in (first, second)]
     assert not np.array_equal(*batches)
@@ -104,19 +106,19 @@ def test_another_seed_gives_other_weights_and_another_order(corpus, tmp_path):
 )
 def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, unbroken, dtype):
     whole, killed = unbroken(dtype)
-    check_same(run_trainer(_config(dtype=dtype), corpus, killed), whole)
+    check_same(run_loop(_config(dtype=dtype), corpus, killed), whole)
     for slot in whole.method.optimizer.variables():
         assert np.all(np.isfinite(slot.numpy()))
 
 
 def test_a_finished_run_does_nothing_more(corpus, copied):
     metrics = (copied / "metrics.jsonl").read_text()
-    assert Trainer(_config(), corpus, copied, [KillAt(30)]).run()["step"] == 30
+    assert make_loop(_config(), corpus, copied, [KillAt(30)]).run()["step"] == 30
     assert (copied / "metrics.jsonl").read_text() == metrics
 
 
 def test_the_disk_has_the_logs_before_a_checkpoint_of_their_steps(corpus, tmp_path, monkeypatch):
-    trainer, done = Trainer(_config(log_every=10), corpus, tmp_path), []
+    trainer, done = make_loop(_config(log_every=10), corpus, tmp_path), []
     monkeypatch.setattr(loop, "sync", lambda path: done.append(path.name))
     (tmp_path / "metrics.jsonl").touch()
     (tmp_path / "tensorboard").mkdir()
@@ -132,8 +134,8 @@ def test_each_step_is_traced_once(finished):
 
 def test_the_best_model_is_the_one_with_the_best_dev_accuracy(corpus, finished, copied):
     best = max(_records(finished, "dev"), key=lambda record: record["accuracy"])  # first of equals
-    summary = Trainer(_config(), corpus, copied).run()
-    bundle = load_bundle(finished.workdir / "best")
+    summary = make_loop(_config(), corpus, copied).run()
+    bundle = load_bundle(finished.work.path / "best")
     assert summary["best_step"] == best["step"] == bundle.info["scores"]["step"]
     assert bundle.info["scores"]["dev_accuracy"] == best["accuracy"] == summary["best_score"]
     assert evaluate(bundle, corpus, "dev")["accuracy"] == best["accuracy"]
@@ -143,8 +145,8 @@ def test_a_failed_write_of_the_best_model_records_no_score(corpus, tmp_path, mon
     def fail(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr("disan_tf.training.experiment.save_bundle", fail)
-    trainer = Trainer(_config(log_every=10), corpus, tmp_path)
+    monkeypatch.setattr("disan_tf.training.loop.save_bundle", fail)
+    trainer = make_loop(_config(log_every=10), corpus, tmp_path)
     with pytest.raises(OSError, match="disk full"):
         trainer.run()
     assert float(trainer.state.best_score) == -np.inf
@@ -153,30 +155,30 @@ def test_a_failed_write_of_the_best_model_records_no_score(corpus, tmp_path, mon
 
 def test_training_stops_early_without_a_better_score(corpus, tmp_path):
     config = _config(log_every=10, steps=200, learning_rate=0.0, patience=2)
-    summary = Trainer(config, corpus, tmp_path).run()
+    summary = make_loop(config, corpus, tmp_path).run()
     assert (summary["best_step"], summary["step"]) == (10, 30)
 
 
 @pytest.mark.slow
 def test_a_training_that_patience_ended_goes_on_with_more_of_it(corpus, tmp_path):
     train = partial(_config, learning_rate=0.0)  # of which no evaluation is better than the first
-    short = run_trainer(train(patience=2), corpus, tmp_path / "short")
+    short = run_loop(train(patience=2), corpus, tmp_path / "short")
     assert _records(short, "dev")[-1]["step"] == 30
-    whole = run_trainer(train(patience=9), corpus, tmp_path / "whole")
-    check_same(run_trainer(train(patience=9), corpus, tmp_path / "short"), whole)
+    whole = run_loop(train(patience=9), corpus, tmp_path / "whole")
+    check_same(run_loop(train(patience=9), corpus, tmp_path / "short"), whole)
 
 
 def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_checkpoint(corpus, tmp_path):
-    trainer = Trainer(_config(log_every=10), corpus, tmp_path, [Poison(15)])
+    trainer = make_loop(_config(log_every=10), corpus, tmp_path, [Poison(15)])
     with pytest.raises(UserError, match=r"not finite between steps 11 and 20; .* of step 10 "):
         trainer.run()
-    again = Trainer(_config(log_every=10), corpus, tmp_path)
+    again = make_loop(_config(log_every=10), corpus, tmp_path)
     assert again.state.restore() == 10
     assert all(np.all(np.isfinite(weight)) for weight in _weights(again))
 
 
 def test_an_overflow_under_float16_is_skipped_and_counted(corpus, tmp_path):
-    trainer = Trainer(_config(log_every=10, dtype="mixed_float16", steps=10), corpus, tmp_path)
+    trainer = make_loop(_config(log_every=10, dtype="mixed_float16", steps=10), corpus, tmp_path)
     trainer.method.optimizer._loss_scale.current_loss_scale.assign(2.0**100)
     trainer.run()
     last = _records(trainer, "train")[-1]
@@ -185,10 +187,10 @@ def test_an_overflow_under_float16_is_skipped_and_counted(corpus, tmp_path):
 
 
 def test_a_weight_that_is_not_finite_is_never_saved(corpus, tmp_path):
-    trainer = Trainer(_config(log_every=10), corpus, tmp_path, [Poison(20)])
+    trainer = make_loop(_config(log_every=10), corpus, tmp_path, [Poison(20)])
     with pytest.raises(UserError, match=r"weight is not finite after step 20; .* of step 10 "):
         trainer.run()
-    assert Trainer(_config(log_every=10), corpus, tmp_path).state.restore() == 10
+    assert make_loop(_config(log_every=10), corpus, tmp_path).state.restore() == 10
 
 
 class Poison(tf.keras.callbacks.Callback):
@@ -226,21 +228,21 @@ class TerminateAt(tf.keras.callbacks.Callback):
 )
 def test_a_signal_leaves_a_checkpoint_of_its_step(step, number, corpus, finished, tmp_path):
     with pytest.raises(Stopped) as caught:
-        run_trainer(_config(), corpus, tmp_path, [TerminateAt(step, number)])
+        run_loop(_config(), corpus, tmp_path, [TerminateAt(step, number)])
     assert caught.value.code == 128 + number
     assert f"{number.name} after step {step}, saved in" in caught.value.message
     assert (tmp_path / "checkpoints" / f"step-{step}.index").is_file()
-    check_same(run_trainer(_config(), corpus, tmp_path), finished)
+    check_same(run_loop(_config(), corpus, tmp_path), finished)
 
 
 def test_a_training_whose_best_model_was_deleted_says_so(corpus, copied):
     shutil.rmtree(copied / "best")
     with pytest.raises(UserError, match="best is missing, the best model so far, of step"):
-        run_trainer(_config(), corpus, copied)
+        run_loop(_config(), corpus, copied)
 
 
 def test_a_moving_average_serves_evaluation_only(corpus, finished, tmp_path):
-    averaged = run_trainer(_config(moving_average=0.9), corpus, tmp_path)
+    averaged = run_loop(_config(moving_average=0.9), corpus, tmp_path)
     _assert_same_bits(_weights(averaged), _weights(finished))
     best = load_bundle(tmp_path / "best").model.trainable_variables
     trained = averaged.model.trainable_variables
@@ -251,7 +253,7 @@ def test_a_cut_last_line_of_the_metrics_is_dropped(corpus, copied):
     before = (copied / "metrics.jsonl").read_text()
     with open(copied / "metrics.jsonl", "a") as file:
         file.write('{"step": 31, "lo')
-    run_trainer(_config(steps=32), corpus, copied)
+    run_loop(_config(steps=32), corpus, copied)
     metrics = (copied / "metrics.jsonl").read_text()
     assert metrics.startswith(before)
     assert [json.loads(line)["step"] for line in metrics[len(before) :].splitlines()] == [32, 32]

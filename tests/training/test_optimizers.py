@@ -5,11 +5,11 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops.native import runtime
-from disan_tf.training.optimizers import adadelta, build_optimizer, rmsprop
+from disan_tf.training.optimizers import adadelta, rmsprop
 from disan_tf.training.steps import apply_gradients
 from tests.support.golden import official
 from tests.support.ops.backends import BACKENDS, needs_native
-from tests.support.runs.training import load_config
+from tests.support.runs.training import load_config, optimizer_of
 
 FILES = official.names("adadelta_tf1*.npz")
 SLOTS = {"accum": "accum_grad", "accum_update": "accum_var"}
@@ -165,7 +165,7 @@ def test_gradients_are_clipped_under_averages_and_loss_scaling(
     config = load_config("bilm", "tiny")
     config.dtype, config.train.moving_average = dtype, moving_average
     variable = tf.Variable([1.0])
-    optimizer = build_optimizer(config.train, config.dtype, [variable])
+    optimizer = optimizer_of(config, [variable])
     scale = optimizer.loss_scale if dtype == "mixed_float16" else 1.0
     norm, skipped = apply_gradients(
         optimizer, [scale * tf.constant([1000.0])], [variable], clip_norm

@@ -3,16 +3,21 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from ml_collections import ConfigDict
 from sklearn.metrics import f1_score
 
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import draw_examples
 from disan_tf.models.classification import ClassScores
-from disan_tf.training.experiment import Trainer
-from disan_tf.training.options import is_logged, is_saved, weights_of_classes
-from tests.support.runs.training import corpus_of, load_config, tiny_config, with_few_operations
+from disan_tf.runs.schedule import Schedule
+from disan_tf.training.config import from_dict
+from tests.support.runs.training import (
+    corpus_of,
+    load_config,
+    make_loop,
+    tiny_config,
+    with_few_operations,
+)
 
 
 class _Corpus:
@@ -26,8 +31,9 @@ class _Corpus:
 
 
 def weights(text, examples=0):
-    train = ConfigDict({"class_weights": text, "examples": examples})
-    return weights_of_classes(train, _Corpus()).tolist()
+    config = tiny_config(examples=examples)
+    config.train.class_weights = text
+    return from_dict(config).train.weights_of_classes(_Corpus()).tolist()
 
 
 def test_balanced_weights_give_each_class_that_occurs_the_same_sum():
@@ -59,7 +65,7 @@ def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
     config = with_few_operations(tiny_config(steps=4, evaluate_every=2))
     config.train.class_weights, config.train.criterion = "balanced", "macro_f1"
     corpus = corpus_of(config, tmp_path / "data")
-    trainer = Trainer(config, corpus, tmp_path / "run")
+    trainer = make_loop(config, corpus, tmp_path / "run")
     counts = np.bincount(corpus.split("train").labels)
     np.testing.assert_allclose(trainer.model.class_weights, counts.mean() / counts, rtol=1e-6)
     scores = trainer.scores.score_dev()
@@ -91,10 +97,10 @@ def test_wrong_options_are_refused(config, values, message):
     config = load_config(*config.split(":"))
     config.train.update(values)
     with pytest.raises(UserError, match=message):
-        check_config(config)
+        read_config(config)
 
 
 def test_a_checkpoint_is_due_at_its_own_steps_and_at_evaluations():
-    train = ConfigDict({"steps": 9, "evaluate_every": 4, "checkpoint_every": 3, "log_every": 5})
-    assert [step for step in range(1, 10) if is_saved(train, step)] == [3, 4, 6, 8, 9]
-    assert [step for step in range(1, 10) if is_logged(train, step)] == [3, 4, 5, 6, 8, 9]
+    schedule = Schedule(9, evaluate_every=4, checkpoint_every=3, log_every=5, patience=0)
+    assert [step for step in range(1, 10) if schedule.is_saved(step)] == [3, 4, 6, 8, 9]
+    assert [step for step in range(1, 10) if schedule.is_logged(step)] == [3, 4, 5, 6, 8, 9]

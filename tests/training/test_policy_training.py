@@ -10,13 +10,13 @@ import tensorflow as tf
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.experiment import Trainer
 from disan_tf.training.methods.policy_gradient import PHASES
 from tests.support.corpora.pairs import make_pair_corpus
 from tests.support.runs.training import (
     check_resumes,
+    make_loop,
     records_of,
-    run_trainer,
+    run_loop,
     tiny_config,
     with_few_operations,
 )
@@ -68,7 +68,7 @@ def in_turns(corpus, tmp_path_factory):
     """A training in turns, and its weights where phases begin."""
     weights = Weights(0, 8, 13, 17)
     folder = tmp_path_factory.mktemp("in_turns")
-    return run_trainer(_whole_config("sep"), corpus, folder, [weights]), weights.before
+    return run_loop(_whole_config("sep"), corpus, folder, [weights]), weights.before
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def at_once(corpus, tmp_path_factory):
     """A training of both at once, in low precision, and its weights."""
     config, weights = _config("mixed_float16"), Weights(0, 13, 15)
     config.train.update({"steps": 16, "evaluate_every": 16, "checkpoint_every": 16})
-    return run_trainer(config, corpus, tmp_path_factory.mktemp("half"), [weights]), weights.before
+    return run_loop(config, corpus, tmp_path_factory.mktemp("half"), [weights]), weights.before
 
 
 def _phases(trainer):
@@ -127,7 +127,7 @@ def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
 
 @pytest.mark.slow
 def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus):
-    bundle, split = load_bundle(unbroken.workdir / "best"), corpus.split("test")
+    bundle, split = load_bundle(unbroken.work.path / "best"), corpus.split("test")
     scores = evaluate(bundle, corpus, "test")
     assert scores["all_head_fraction"] == scores["all_dependent_fraction"] == 1.0
     assert scores["head_fraction"] == scores["sample_head_fraction"] < 1.0  # as the config says
@@ -142,7 +142,7 @@ def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus)
 
 
 def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
-    trainer = Trainer(_config(), corpus, tmp_path)
+    trainer = make_loop(_config(), corpus, tmp_path)
     trainer.best.keep(4, {"accuracy": 1.0}, trainer.method.may_choose)
     assert not (tmp_path / "best").exists()
     assert int(trainer.state.best_step) == 4  # the early stop counts from here
@@ -156,12 +156,12 @@ def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
 def test_it_resumes_bit_for_bit_in_every_phase(schedule, kill, corpus, tmp_path):
     config = _whole_config(schedule)
     config.encoder = tiny_config(name="resan_snli").encoder
-    check_resumes(partial(run_trainer, config, corpus), tmp_path, kill)
+    check_resumes(partial(run_loop, config, corpus), tmp_path, kill)
 
 
 def test_pretraining_ends_when_the_dev_loss_has_stopped_falling(corpus, tmp_path):
     for losses in ({4: 1.0, 8: 0.9}, {12: 0.95, 16: 0.9}):
-        trainer = Trainer(_config(pretrain_steps=28, pretrain_patience=2), corpus, tmp_path)
+        trainer = make_loop(_config(pretrain_steps=28, pretrain_patience=2), corpus, tmp_path)
         trainer.state.restore()  # as after a kill
         for step, loss in losses.items():
             assert not trainer.method.may_choose

@@ -13,7 +13,7 @@ from tests.support.runs.training import (
     check_resumes,
     corpus_of,
     records_of,
-    run_trainer,
+    run_loop,
     tiny_config,
     with_few_operations,
 )
@@ -62,21 +62,19 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_training_resumes_bit_for_bit(kind, tmp_path):
     config, corpus = KINDS[kind](tmp_path)
-    check_resumes(partial(run_trainer, config, corpus), tmp_path, 7)
+    check_resumes(partial(run_loop, config, corpus), tmp_path, 7)
 
 
 @pytest.mark.parametrize("kind", ["dsa", "drcn", "bilm", "elmo"])
 def test_it_trains_in_bfloat16(kind, tmp_path):
     config, corpus = KINDS[kind](tmp_path)
     config.dtype, config.train.steps = "mixed_bfloat16", 4
-    trainer = run_trainer(config, corpus, tmp_path / "run")
+    trainer = run_loop(config, corpus, tmp_path / "run")
     assert np.isfinite([it["loss"] for it in records_of(trainer)]).all()
     assert trainer.method.train_step.experimental_get_tracing_count() == 1
 
 
 def test_the_learning_rate_falls_where_the_loss_does_not(tmp_path):
     config, corpus = _dsa(tmp_path)
-    rates = [
-        it["learning_rate"] for it in records_of(run_trainer(config, corpus, tmp_path), "train")
-    ]
+    rates = [it["learning_rate"] for it in records_of(run_loop(config, corpus, tmp_path), "train")]
     assert rates[0] == pytest.approx(0.001) and rates[-1] < rates[0]

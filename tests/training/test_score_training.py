@@ -7,9 +7,8 @@ from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.experiment import Trainer
 from tests.support.corpora.pairs import make_pair_corpus, make_score_corpus
-from tests.support.runs.training import tiny_config, with_few_operations
+from tests.support.runs.training import make_loop, tiny_config, with_few_operations
 
 STEPS = {"steps": 10, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 
@@ -26,7 +25,7 @@ def _config(splits=("test",), **train):
 
 
 def _train(config, corpus, workdir, callbacks=()):
-    trainer = Trainer(config, corpus, workdir, callbacks)
+    trainer = make_loop(config, corpus, workdir, callbacks)
     return trainer, trainer.run()
 
 
@@ -44,14 +43,14 @@ def unbroken(corpus, told, tmp_path_factory):
 
 
 def _records(trainer, split=None):
-    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
+    records = MetricsLog.read(trainer.work.path / "metrics.jsonl")
     return [record for record in records if split in (None, record["split"])]
 
 
 def test_the_best_model_is_the_one_with_the_best_dev_correlation(unbroken):
     trainer, summary = unbroken
     best = max(_records(trainer, "dev"), key=lambda record: record["pearson"])
-    bundle = load_bundle(trainer.workdir / "best")
+    bundle = load_bundle(trainer.work.path / "best")
     assert (summary["criterion"], summary["best_score"]) == ("pearson", best["pearson"])
     assert bundle.info["scores"] == {"step": best["step"], "dev_pearson": best["pearson"]}
 
@@ -62,7 +61,7 @@ def test_a_watched_split_is_scored_at_each_evaluation(corpus, unbroken):
     steps = [[record["step"] for record in curve] for curve in curves]
     assert steps == [[4, 8, 10]] * 2
     assert set(curves[0][0]) == set(curves[1][0]) >= {"pearson", "spearman", "mse", "loss"}
-    best = load_bundle(trainer.workdir / "best")
+    best = load_bundle(trainer.work.path / "best")
     report = evaluate(best, corpus, "test")
     (line,) = (each for each in curves[1] if each["step"] == report["step"])
     for score in ("pearson", "spearman", "mse", "loss"):
@@ -81,4 +80,4 @@ def test_classes_are_refused_where_the_task_reads_scores(tmp_path):
     config = _config(splits=())
     corpus.manifest["fields"] = ["sentence_a", "sentence_b"]
     with pytest.raises(UserError, match="holds classes, but the task of the config reads scores;"):
-        Trainer(config, corpus, tmp_path / "run")
+        make_loop(config, corpus, tmp_path / "run")

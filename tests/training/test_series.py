@@ -15,9 +15,10 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.locks import owned
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command
-from disan_tf.training.experiment import Trainer
+from disan_tf.training.config import Data, from_dict
+from disan_tf.training.loop import Loop
 from disan_tf.training.series import check_no_series, evaluate_series, plan, train_series
-from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
 
 FOLDS = 3
 
@@ -44,6 +45,12 @@ def _config(folds=0, **train):
     return config.lock()
 
 
+def read_config(config):
+    """Folds are tried with a corpus that has none."""
+    names = ("sentence",), ("train", "dev", "test")
+    return from_dict(config, lambda options: Data(options, *names))
+
+
 @pytest.fixture(scope="module")
 def finished(corpus, tmp_path_factory):
     """A series of one seed and two of three folds."""
@@ -59,23 +66,25 @@ def copied(finished, tmp_path):
 
 
 def _again(workdir, corpus, seeds=("2",), folds=("0", "2"), **train):
-    config = _config(FOLDS, **train)
+    config = read_config(_config(FOLDS, **train))
     return train_series(config, workdir, seeds, folds, lambda data: corpus, pictures=False)
 
 
 def test_members_are_named_by_seed_and_fold():
-    names = [member.name for member in plan(_config(FOLDS), ["3", "1"], ["0", "2"])]
+    names = [member.name for member in plan(read_config(_config(FOLDS)), ["3", "1"], ["0", "2"])]
     assert names == ["seed-3/fold-0", "seed-3/fold-2", "seed-1/fold-0", "seed-1/fold-2"]
-    assert [member.name for member in plan(_config(), ["7"], [])] == ["seed-7"]
-    assert [member.name for member in plan(_config(FOLDS), [], ["1"])] == ["fold-1"]
+    assert [member.name for member in plan(read_config(_config()), ["7"], [])] == ["seed-7"]
+    assert [member.name for member in plan(read_config(_config(FOLDS)), [], ["1"])] == ["fold-1"]
 
 
 def test_the_seed_of_the_data_follows_the_seed_of_a_member():
-    config = _config(FOLDS)
-    assert [it.config.data.fold for it in plan(config, [], ["all"])] == [0, 1, 2]
+    config = read_config(_config(FOLDS))
+    assert [it.config.data.options.fold for it in plan(config, [], ["all"])] == [0, 1, 2]
     (member,) = plan(config, ["5"], ["1"])
-    assert (member.config.seed, member.config.data.seed, member.config.data.fold) == (5, 5, 1)
-    assert (config.seed, config.data.seed, config.data.fold) == (1, 1, 0)
+    data = member.config.data.options
+    assert (member.config.seed, data.seed, data.fold) == (5, 5, 1)
+    data = config.data.options
+    assert (config.seed, data.seed, data.fold) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +101,12 @@ def test_the_seed_of_the_data_follows_the_seed_of_a_member():
 )
 def test_bad_seeds_and_folds_are_refused(seeds, folds, words):
     with pytest.raises(UserError, match=words):
-        plan(_config(FOLDS), seeds, folds)
+        plan(read_config(_config(FOLDS)), seeds, folds)
 
 
 def test_folds_of_a_corpus_without_them_are_refused():
     with pytest.raises(UserError, match="corpus sst has an official split and no folds"):
-        plan(_config(), [], ["all"])
+        plan(read_config(_config()), [], ["all"])
 
 
 def test_every_member_is_a_work_directory_with_its_scores(finished):
@@ -112,8 +121,8 @@ def test_every_member_is_a_work_directory_with_its_scores(finished):
 
 
 def test_a_member_equals_a_training_of_its_own(finished, corpus, tmp_path):
-    (member,) = plan(_config(FOLDS), ["2"], ["2"])
-    Trainer(member.config, corpus, tmp_path).run()
+    (member,) = plan(read_config(_config(FOLDS)), ["2"], ["2"])
+    make_loop(member.config.tree, corpus, tmp_path).run()
     ours, alone = (
         load_bundle(folder / "best").model for folder in (finished / "seed-2/fold-2", tmp_path)
     )
@@ -229,9 +238,10 @@ def test_the_table_shows_members_and_means(copied, capsys):
 
 def test_a_single_member_has_no_deviation_and_leaves_no_model_behind(corpus, tmp_path):
     where = tmp_path / "run"
-    summary = train_series(_config(steps=2), where, ["4"], [], lambda data: corpus, pictures=False)
+    config = read_config(_config(steps=2))
+    summary = train_series(config, where, ["4"], [], lambda data: corpus, pictures=False)
     assert summary["standard_deviation"]["test"]["accuracy"] is None
-    assert not any(isinstance(each, Trainer) for each in gc.get_objects())
+    assert not any(isinstance(each, Loop) for each in gc.get_objects())
 
 
 def test_the_series_command_names_all_its_members():

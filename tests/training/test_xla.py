@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.ops.batch_share import mean_of_rows
 from disan_tf.ops.devices import target
 from disan_tf.training.compilation import (
     BucketedStep,
-    check_xla,
     make_compiler,
     pad_tokens,
     padded_length,
 )
-from disan_tf.training.experiment import Trainer
-from disan_tf.training.optimizers import OPTIMIZERS, build_optimizer, sums_of_rows
+from disan_tf.training.config import from_dict
+from disan_tf.training.optimizers import OPTIMIZERS, sums_of_rows
 from disan_tf.training.steps import apply_gradients
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
@@ -26,6 +25,8 @@ from tests.support.errors import user_error
 from tests.support.runs.training import (
     corpus_of,
     load_config,
+    make_loop,
+    optimizer_of,
     tiny_config,
     with_few_operations,
 )
@@ -113,8 +114,7 @@ def _three_steps(config, corpus, workdir, jit_compile):
 def _trainer_and_batch(config, corpus, workdir, jit_compile):
     """Returns a trainer, and its first batch, padded."""
     config.train.jit_compile, config.train.batch_size = str(jit_compile), 8
-    check_xla(config.train, config.encoder, config.task.name, config.dtype)
-    trainer = Trainer(config, corpus, workdir)
+    trainer = make_loop(config, corpus, workdir)
     batch = next(iter(trainer.batches(0)))
     return trainer, pad_tokens([batch[name] for name in (*trainer.model.reads, "label")])
 
@@ -122,7 +122,7 @@ def _trainer_and_batch(config, corpus, workdir, jit_compile):
 def test_the_summary_counts_compilations(tmp_path):
     config = with_few_operations(tiny_config(steps=2, evaluate_every=2, jit_compile="True"))
     config.evaluate.batch_size = 40  # all of dev
-    trainer = Trainer(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
+    trainer = make_loop(config, corpus_of(config, tmp_path / "corpus"), tmp_path / "run")
     lengths = {
         padded_length(batch["sentence"].shape[1])
         for batch, _ in zip(trainer.batches(0), range(config.train.steps))
@@ -198,7 +198,7 @@ def test_xla_compiles_by_default_on_a_gpu(choice, on_gpu, changes, expected):
     encoder = SimpleNamespace(dtype_policy=SimpleNamespace(name=config.dtype))
     model = SimpleNamespace(encoder=encoder, criterion="accuracy")
     with target("GPU" if on_gpu else "CPU"):
-        assert make_compiler(config.train, model).jit_compile is expected
+        assert make_compiler(from_dict(config).train, model).jit_compile is expected
 
 
 @pytest.mark.parametrize("name, moving_average", [*((it, 0.0) for it in OPTIMIZERS), ("adam", 0.9)])
@@ -212,7 +212,7 @@ def test_an_optimizer_changes_the_same_rows_of_a_table(name, moving_average):
     results = []
     for jit_compile in (True, False):
         table = tf.Variable(tf.reshape(tf.range(10.0), [5, 2]))
-        optimizer = build_optimizer(config.train, config.dtype, [table])
+        optimizer = optimizer_of(config, [table])
         step = partial(apply_gradients, optimizer)
         step = tf.function(step, jit_compile=jit_compile, autograph=False)
         for gradient in gradients:
@@ -242,9 +242,9 @@ def test_each_occurrence_of_a_row_has_the_sum_of_its_values():
 def test_a_config_that_xla_cannot_compile_is_refused(name, changes, setting):
     config = load_config(name)
     config.update_from_flattened_dict(changes)
-    check_config(config)
+    read_config(config)
     config.train.jit_compile = "True"
-    message = user_error(check_config, config)
+    message = user_error(read_config, config)
     assert message.startswith(
         f"--config.train.jit_compile=True does not go with --config.{setting}, wh"
     )

@@ -1,4 +1,4 @@
-"""Makes the strategy that `config.train.distribution` names, and reports lost workers."""
+"""Opens the devices that `config.train.distribution` names, and reports lost workers."""
 
 import contextlib
 import json
@@ -10,11 +10,8 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from disan_tf.common.errors import Stopped, UserError
-from disan_tf.common.options import check_choice
-from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.training.distribution.strategy import Distribution, worker_number
 
-DISTRIBUTIONS = ("none", "mirrored", "multi_worker")
 LOST = os.EX_TEMPFAIL  # exit status: the same commands may succeed later
 _RESOLVERS = tf.distribute.cluster_resolver
 _HELP = "docs/how_to/several_machines.md shows both"
@@ -27,22 +24,8 @@ _BROKEN = (
 )
 
 
-def check_distribution(distribution: str = "none") -> None:
-    """Checks `config.train.distribution`; raises ValueError for an unknown value."""
-    check_choice("distribution", distribution, DISTRIBUTIONS)
-
-
-def check_replicas(distribution: str, embedding: str) -> None:
-    """Raises UserError if several replicas cannot train a model with this embedding."""
-    if distribution != "none" and not EMBEDDINGS[embedding].distributes:
-        raise UserError(
-            f"--config.train.distribution={distribution} cannot train with the embedding "
-            f"{embedding} yet; leave it out."
-        )
-
-
 def make_distribution(name: str = "none") -> Distribution:
-    """Makes the distribution in `DISTRIBUTIONS` with a name; several workers wait for each other.
+    """Makes the distribution that `train.distribution` names; several workers wait for each other.
 
     With several workers, call this before TensorFlow has computed anything. A cluster that is not
     described, or wrongly, is a UserError.
@@ -61,13 +44,14 @@ def make_distribution(name: str = "none") -> Distribution:
 
 
 @contextlib.contextmanager
-def report_lost_workers(distribution: Distribution) -> Iterator[None]:
-    """Turns TensorFlow's errors about a lost worker into `Stopped`."""
+def open_devices(name: str = "none") -> Iterator[Distribution]:
+    """Yields `make_distribution(name)`; turns errors about a lost worker into `Stopped`."""
+    devices = make_distribution(name)
     try:
-        yield
+        yield devices
     except tf.errors.OpError as error:
         is_broken = isinstance(error, _BROKEN) or "Collective ops is aborted" in str(error)
-        if distribution.workers == 1 or not is_broken:
+        if devices.workers == 1 or not is_broken:
             raise
         raise Stopped(
             "another worker ended or cannot be reached; start all workers again with the same "

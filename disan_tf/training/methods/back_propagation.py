@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Mapping
-from typing import Callable, Optional
+from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 import tensorflow as tf
@@ -12,28 +13,65 @@ from disan_tf.common.options import (
     check_at_least,
     check_choice,
     check_rate,
-    check_section,
+    read_section,
 )
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.training.compilation import make_compiler
-from disan_tf.training.optimizers import averaged_weights, build_optimizer
+from disan_tf.training.optimizers import averaged_weights
+from disan_tf.training.options import EvaluationOptions, TrainingOptions
 from disan_tf.training.steps import make_evaluation_step, make_train_step
 
 MONITORS = ("train", "dev")
 
 
-def check_plateau_section(plateau: Optional[Mapping] = None) -> None:
-    """Checks `config.train.plateau`; raises UserError, see `check_plateau`."""
-    if plateau:
-        check_section("train.plateau", plateau, "a plateau", check_plateau)
+@dataclass(frozen=True)
+class PlateauRule:
+    """The section `config.train.plateau`: when and how far a learning rate falls, see `Plateau`.
+
+    Raises:
+      ValueError: an impossible value.
+    """
+
+    factor: float
+    patience: int
+    threshold: float
+    monitor: str = "train"
+
+    def __post_init__(self):
+        check_above_zero("factor", check_rate("factor", self.factor))
+        check_at_least("patience", self.patience, 1)
+        check_rate("threshold", self.threshold)
+        check_choice("monitor", self.monitor, MONITORS)
+
+
+@dataclass(frozen=True)
+class BackPropagationOptions(TrainingOptions):
+    """The section `config.train` of a training without policy gradient.
+
+    `plateau` is the section of a `PlateauRule`, which this object holds; None or empty = no rule.
+    """
+
+    plateau: Optional[Mapping] = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        rule = self.plateau or None
+        if rule and not isinstance(rule, PlateauRule):  # in a copy it is
+            (rule,) = read_section("train.plateau", rule, "a plateau", PlateauRule)
+        object.__setattr__(self, "plateau", rule)
 
 
 class BackPropagation:
-    """Trains a model without hard attention; the interface of a training method for `Trainer`.
+    """Trains a model without hard attention; the interface of a training method for `Loop`.
 
-    With `config.train.plateau`, the learning rate falls when a loss stops falling, see `Plateau`.
+    With `train.plateau`, the learning rate falls when a loss stops falling, see `Plateau`.
+
+    Args:
+      model: the built `SentenceModel`.
+      config: the `Config` of the training.
 
     Attributes:
+      train_options, evaluation_options: the classes of `config.train` and `config.evaluate`.
       compiler, train_step, evaluation_step: see `Compiler` and `disan_tf.training.steps`.
       extra_evaluations: name -> evaluation step whose scores on dev are also reported.
       saved: name -> trackable object that a checkpoint must hold besides the model.
@@ -43,25 +81,22 @@ class BackPropagation:
     extra_evaluations: dict = {}
     may_choose = True
 
-    @staticmethod
-    def checks(train_steps: Optional[int]) -> dict[str, list[Callable]]:
-        """Returns, by section of a config, functions that check this method's options."""
-        return {"train": [check_plateau_section]}
+    train_options: type[TrainingOptions] = BackPropagationOptions
+    evaluation_options: type[EvaluationOptions] = EvaluationOptions
 
-    def __init__(self, model, train, dtype: str, evaluate=None, policy=None):
-        self._model = model
-        self.optimizer = build_optimizer(train, dtype, model.trainable_variables)
+    def __init__(self, model, config):
+        train, self._model = config.train, model
+        variables = model.trainable_variables
+        self.optimizer = train.optimizer.build(train.averaging, config.dtype, variables)
         self.compiler = make_compiler(train, model)
-        rows = None if isinstance(model.head, BatchNormHead) else train.batch_size
-        self.train_step = make_train_step(
-            model, self.optimizer, train.clip_norm, self.compiler, rows
-        )
-        rows = evaluate and evaluate.batch_size
+        rows = None if isinstance(model.head, BatchNormHead) else train.batches.batch_size
+        clip_norm = train.optimizer.clip_norm
+        self.train_step = make_train_step(model, self.optimizer, clip_norm, self.compiler, rows)
+        rows = config.evaluate.batch_size
         self.evaluation_step = make_evaluation_step(model, compiler=self.compiler, rows=rows)
         self.saved = {"optimizer": self.optimizer}
-        self._plateau = None
-        if train.get("plateau"):
-            self._plateau = Plateau(self.optimizer, **train.plateau)
+        self._plateau = train.plateau and Plateau(self.optimizer, train.plateau)
+        if self._plateau:
             self.saved["plateau"] = self._plateau.state
 
     def train(self, step: int, *batch) -> dict:
@@ -93,14 +128,6 @@ class BackPropagation:
         return averaged_weights(self.optimizer, self._model.trainable_variables)
 
 
-def check_plateau(factor: float, patience: int, threshold: float, monitor: str = "train") -> None:
-    """Checks the options of `Plateau`; raises ValueError for impossible values."""
-    check_above_zero("factor", check_rate("factor", factor))
-    check_at_least("patience", patience, 1)
-    check_rate("threshold", threshold)
-    check_choice("monitor", monitor, MONITORS)
-
-
 class Plateau:
     """Multiplies a learning rate by `factor` after `patience` epochs without a lower loss.
 
@@ -114,13 +141,8 @@ class Plateau:
       state: variables to be saved in checkpoints; the learning rate is saved with the optimizer.
     """
 
-    def __init__(
-        self, optimizer, factor: float, patience: int, threshold: float, monitor: str = "train"
-    ):
-        check_plateau(factor, patience, threshold, monitor)
-        self._optimizer = optimizer
-        self._monitor = monitor
-        self._factor, self._patience, self._threshold = factor, patience, threshold
+    def __init__(self, optimizer, rule: PlateauRule):
+        self._optimizer, self._rule = optimizer, rule
         self._total = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         self._steps = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._best = tf.Variable(np.inf, dtype=tf.float64, trainable=False)
@@ -145,17 +167,17 @@ class Plateau:
     def end_epoch(self) -> None:
         """Ends the epoch, and reduces the learning rate if due."""
         train_loss = float(self._total.numpy()) / int(self._steps.numpy())
-        loss = float(self._dev.numpy()) if self._monitor == "dev" else train_loss
+        loss = float(self._dev.numpy()) if self._rule.monitor == "dev" else train_loss
         self._total.assign(0.0)
         self._steps.assign(0)
         self._dev.assign(np.nan)
         if np.isnan(loss):
             return
-        if loss < float(self._best.numpy()) * (1.0 - self._threshold):
+        if loss < float(self._best.numpy()) * (1.0 - self._rule.threshold):
             self._best.assign(loss)
             self._stale.assign(0)
             return
         self._stale.assign_add(1)
-        if int(self._stale.numpy()) >= self._patience:
-            self._optimizer.learning_rate = self.learning_rate * self._factor
+        if int(self._stale.numpy()) >= self._rule.patience:
+            self._optimizer.learning_rate = self.learning_rate * self._rule.factor
             self._stale.assign(0)

@@ -2,25 +2,8 @@
 
 import tensorflow as tf
 
-from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_at_least, flag
 from disan_tf.input_pipeline import BatchPlan, Split, make_dataset
-from disan_tf.layers.heads.batch_norm import BatchNormHead, averaging
-from disan_tf.models.factory import HEADS
-
-
-def check_batch_norm_batches(batch_norm_batches: int = 0) -> None:
-    """Checks `config.train.batch_norm_batches`; raises ValueError if it is negative."""
-    check_at_least("batch_norm_batches", batch_norm_batches, 0)
-
-
-def check_head(batch_norm_batches: int, head: str) -> None:
-    """Raises UserError if `batch_norm_batches` is set for a head without batch normalisation."""
-    if batch_norm_batches and not issubclass(HEADS[head], BatchNormHead):
-        raise UserError(
-            f"{flag('train', 'batch_norm_batches')}={batch_norm_batches} is for batch "
-            f"normalisation, which --config.task.head={head} does not have; leave it at 0."
-        )
+from disan_tf.layers.heads.batch_norm import averaging
 
 
 class StatisticsUpdate:

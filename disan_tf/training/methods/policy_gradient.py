@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +20,8 @@ from disan_tf.training.methods.policy_steps import (
     make_policy_step,
     split_weights,
 )
-from disan_tf.training.optimizers import averaged_weights, build_optimizer
+from disan_tf.training.optimizers import averaged_weights
+from disan_tf.training.options import EvaluationOptions, TrainingOptions
 from disan_tf.training.steps import make_evaluation_step
 
 # phase -> selection of tokens, trained weights
@@ -32,6 +34,60 @@ PHASES = {
 SCHEDULES = ("sim", "sep")
 SELECTIONS = ("sample", "greedy", "mean")
 _COLLAPSED = 0.01  # a selected fraction nearer than this to 0 or 1 gives a warning
+
+
+@dataclass(frozen=True)
+class PolicyOptions:
+    """The section `config.policy`, see `PolicyGradient`.
+
+    Args:
+      reward: a key of `REWARDS`; `penalty` is the weight of the selected fraction in it.
+      schedule: a member of `SCHEDULES`.
+      pretrain_steps, pretrain_patience: the steps and evaluations that end "pretrain".
+      policy_steps, period: the lengths of the phases after it, in steps.
+      learning_rate: of theta_r.
+      baseline: the decay of the average reward that is subtracted from rewards.
+
+    Raises:
+      ValueError: an impossible value.
+    """
+
+    reward: str
+    schedule: str
+    pretrain_steps: int
+    pretrain_patience: int
+    policy_steps: int
+    period: int
+    penalty: float
+    learning_rate: float
+    baseline: float
+
+    def __post_init__(self):
+        check_choice("reward", self.reward, REWARDS)
+        check_choice("schedule", self.schedule, SCHEDULES)
+        check_at_least("pretrain_steps", self.pretrain_steps, 0)
+        check_at_least("pretrain_patience", self.pretrain_patience, 0)
+        check_at_least("policy_steps", self.policy_steps, 0)
+        check_at_least("period", self.period, 1)
+        check_at_least("penalty", self.penalty, 0)
+        check_above_zero("learning_rate", self.learning_rate)
+        check_rate("baseline", self.baseline)
+
+
+@dataclass(frozen=True)
+class SamplingOptions(EvaluationOptions):
+    """The section `config.evaluate` for hard attention.
+
+    `selection` is a member of `SELECTIONS`; "mean" averages over `samples` samples.
+    """
+
+    selection: str
+    samples: int
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_choice("selection", self.selection, SELECTIONS)
+        check_at_least("samples", self.samples, 1)
 
 
 class PolicyGradient(BackPropagation):
@@ -48,29 +104,26 @@ class PolicyGradient(BackPropagation):
     (over `evaluate.samples` samples).
     """
 
-    @staticmethod
-    def checks(train_steps):
-        policy = functools.partial(check_policy, train_steps=train_steps)
-        return {"policy": [policy], "evaluate": [check_selection]}
+    train_options = TrainingOptions
+    evaluation_options = SamplingOptions
 
-    def __init__(self, model, train, dtype, evaluate, policy):
+    def __init__(self, model, config):
+        train, policy, evaluate = config.train, config.policy, config.evaluate
         self._model, self._policy, self._plateau = model, policy, None
         soft, hard = split_weights(model)
-        self._optimizers = {
-            SOFT: build_optimizer(train, dtype, soft),
-            POLICY: build_optimizer(train, dtype, hard, policy.learning_rate),
-        }
+        build = functools.partial(train.optimizer.build, train.averaging, config.dtype)
+        self._optimizers = {SOFT: build(soft), POLICY: build(hard, policy.learning_rate)}
         self._weights = {SOFT: soft, POLICY: hard}
         self.baseline = Baseline(policy.baseline)
         reward = functools.partial(REWARDS[policy.reward], penalty=policy.penalty)
         self.compiler = make_compiler(train, model)
-        self.steps, common = {}, (reward, self.baseline, train.clip_norm, self.compiler)
+        self.steps, common = {}, (reward, self.baseline, train.optimizer.clip_norm, self.compiler)
         for phase, (how, trained) in PHASES.items():
             optimizers = {kind: self._optimizers[kind] for kind in trained}
             self.steps[phase] = make_policy_step(model, optimizers, how, *common)
         self._evaluations = evaluation_steps(model, evaluate.samples, self.compiler)
         self._selection = evaluate.selection
-        self._evaluate_every = train.evaluate_every
+        self._evaluate_every = train.schedule.evaluate_every
         self.pretrained = tf.Variable(-1, dtype=tf.int64, trainable=False)  # the step; -1 = not yet
         self._lowest = tf.Variable(np.inf, dtype=tf.float64, trainable=False)  # dev loss
         self._lowest_step = tf.Variable(0, dtype=tf.int64, trainable=False)
@@ -162,40 +215,3 @@ def evaluation_steps(model, samples: int, compiler: Compiler) -> dict:
         "greedy": make_evaluation_step(model, "greedy", compiler=compiler),
         "mean": make_evaluation_step(model, "sample", samples, compiler),
     }
-
-
-def check_policy(
-    reward: str,
-    schedule: str,
-    pretrain_steps: int,
-    pretrain_patience: int,
-    policy_steps: int,
-    period: int,
-    penalty: float,
-    learning_rate: float,
-    baseline: float,
-    train_steps: int,
-) -> None:
-    """Checks the options of `config.policy`; raises ValueError for impossible values.
-
-    `train_steps` is `config.train.steps`, which must be more than `pretrain_steps`.
-    """
-    check_choice("reward", reward, REWARDS)
-    check_choice("schedule", schedule, SCHEDULES)
-    check_at_least("pretrain_steps", pretrain_steps, 0)
-    check_at_least("pretrain_patience", pretrain_patience, 0)
-    check_at_least("policy_steps", policy_steps, 0)
-    check_at_least("period", period, 1)
-    check_at_least("penalty", penalty, 0)
-    check_above_zero("learning_rate", learning_rate)
-    check_rate("baseline", baseline)
-    if pretrain_steps >= train_steps:
-        raise ValueError(
-            f"pretrain_steps={pretrain_steps} must be below --config.train.steps={train_steps}."
-        )
-
-
-def check_selection(selection: str, samples: int) -> None:
-    """Checks the options of `config.evaluate` for hard attention; raises ValueError."""
-    check_choice("selection", selection, SELECTIONS)
-    check_at_least("samples", samples, 1)

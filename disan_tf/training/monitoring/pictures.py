@@ -60,15 +60,15 @@ class AttentionPictures:
 
 
 class ConfusionPicture:
-    """Draws a `Trainer`'s last confusion matrix on dev; see `AttentionPictures`."""
+    """Draws a `Loop`'s last confusion matrix on dev; see `AttentionPictures`."""
 
-    def __init__(self, trainer):
-        self._trainer = trainer
+    def __init__(self, loop):
+        self._loop = loop
 
     def __call__(self) -> list[tuple[str, np.ndarray]]:
-        model, dev = self._trainer.model, self._trainer.dev
-        predictions = model.predictions(self._trainer.scores.dev_outputs).numpy()
-        figure = draw_confusion(dev.labels, predictions, self._trainer.corpus.classes)
+        model, dev = self._loop.model, self._loop.dev
+        predictions = model.predictions(self._loop.scores.dev_outputs).numpy()
+        figure = draw_confusion(dev.labels, predictions, self._loop.corpus.classes)
         return [("confusion", plots.pixels(plots.drawn(figure)))]
 
 

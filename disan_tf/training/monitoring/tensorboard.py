@@ -23,7 +23,6 @@ from tensorboard.util.tensor_util import make_tensor_proto
 
 from disan_tf.common.files import sync_and_rename
 from disan_tf.common.options import flatten
-from disan_tf.training.options import is_logged
 
 EVENT_FILES = "events.out.tfevents.*"
 _NUMBERS = itertools.count()  # of the files of this process
@@ -89,7 +88,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
             self._write_training(batch)  # a point holds one phase
         self._logs.append(logs)
         self._steps += 1
-        if is_logged(self._config.train, batch + 1):
+        if self._config.train.schedule.is_logged(batch + 1):
             self._write_training(batch + 1)
 
     def _write_training(self, step):

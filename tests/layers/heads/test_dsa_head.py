@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.layers.heads.batch_norm import DSAHead
 from disan_tf.models.factory import build_model
@@ -138,4 +138,4 @@ def test_the_weight_decay_is_the_same_everywhere():
     config, part = tiny_config(), "encoder"
     config[part].l2 = 0.5
     with pytest.raises(UserError, match=f"--config.{part}.l2=0.5 is not an option of"):
-        check_config(config)
+        read_config(config)

@@ -19,16 +19,15 @@ from disan_tf.serving.release.model_card import model_card
 from disan_tf.serving.release.release import release
 from disan_tf.serving.release.released import COLUMNS, find_bundle, presets, read_manifest
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.experiment import Trainer
 from tests.support.errors import user_error
-from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
 
 
 @pytest.fixture(scope="module")
 def workdir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     config = with_few_operations(tiny_config(steps=10))
-    Trainer(config, corpus_of(config, folder / "corpus"), folder).run()
+    make_loop(config, corpus_of(config, folder / "corpus"), folder).run()
     (folder / "evaluation").mkdir()
     for split, accuracy in (("dev", 0.5), ("test", 0.25)):
         (folder / "evaluation" / f"{split}.json").write_text(json.dumps({"accuracy": accuracy}))
@@ -83,7 +82,7 @@ def with_vectors(tmp_path_factory):
     lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, numbers)]
     (folder / "data/glove/small.txt").write_text("".join(lines))
     corpus = corpus_of(config, folder / "data")
-    Trainer(config, corpus, folder / "run").run()
+    make_loop(config, corpus, folder / "run").run()
     write_json(folder / "run/run.json", {"command": "make small"})
     config.data.fixed_words = "all"
     return folder / "run", prepare(config.data, folder / "data", folder / "prepared"), numbers

@@ -30,7 +30,8 @@ def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) 
     data = {**options, **data}
     if corpus == "sst":
         data.setdefault("classes", 5)
-    train = {"batch_size": 2, "steps": 30, "patience": 0, "evaluate_every": 10}
+    train = {"batch_size": 2, "steps": 30, "patience": 0, "log_every": 5}
+    train.update({"evaluate_every": 10, "checkpoint_every": 10})
     experiment = {"name": f"disan_{corpus}", "seed": seed}
     parts = {"embedding": {"name": "words"}, "encoder": {"name": encoder}}
     return {**experiment, "data": data, **parts, "train": train}

@@ -22,7 +22,7 @@ from tests.support.runs.training import (
     check_same,
     corpus_of,
     records_of,
-    run_trainer,
+    run_loop,
     tiny_config,
 )
 
@@ -87,7 +87,7 @@ def main():
     corpus = make_corpus(options.name.partition(":")[0], config, options.folder)
 
     def train(folder, distribution=None):
-        return run_trainer(config, corpus, options.folder / folder, distribution=distribution)
+        return run_loop(config, corpus, options.folder / folder, devices=distribution)
 
     def on_all(folder):
         return train(folder, Distribution(tf.distribute.MirroredStrategy()))
@@ -95,7 +95,7 @@ def main():
     one, several = train("one"), on_all("several")
     if options.twice:
         check_same(on_all("again"), several)
-    print(json.dumps({**differences(one, several), "replicas": several.distribution.replicas}))
+    print(json.dumps({**differences(one, several), "replicas": several.devices.replicas}))
 
 
 def differences(one, other) -> dict:

@@ -14,8 +14,12 @@ from data_prep.prepare import prepare
 from data_prep.synthetic.treebank import write_treebank
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.metrics_log import MetricsLog
-from disan_tf.training.experiment import Trainer
+from disan_tf.runs.work_directory import WorkDirectory
+from disan_tf.training.config import from_dict
+from disan_tf.training.distribution.strategy import Distribution
+from disan_tf.training.loop import Loop
 from disan_tf.training.methods import make_method
+from disan_tf.training.train import build
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -65,16 +69,28 @@ def corpus_of(config, folder: Path, sizes=None) -> PreparedCorpus:
 
 def method_of(config, model):
     """The training method of a config's model."""
-    sections = config.train, config.dtype, config.evaluate, config.get("policy")
-    return make_method(model, *sections)
+    return make_method(model, from_dict(config))
 
 
-def records_of(trainer, split: Optional[str] = None) -> list[dict]:
+def optimizer_of(config, variables):
+    """The optimizer that a config's training would have for these variables."""
+    config = from_dict(config)
+    return config.train.optimizer.build(config.train.averaging, config.dtype, variables)
+
+
+def make_loop(config, corpus, workdir, callbacks=(), devices=None, initial=None) -> Loop:
+    """A model with its training method in its loop, and `start`, the record of the start."""
+    parts = corpus, WorkDirectory(workdir), devices or Distribution(), initial, callbacks
+    loop, loop.start = build(from_dict(config), *parts)
+    return loop
+
+
+def records_of(loop, split: Optional[str] = None) -> list[dict]:
     """The lines of `metrics.jsonl`, of one split or of all.
 
     The seconds are left out, which no two trainings share.
     """
-    records = MetricsLog.read(trainer.workdir / "metrics.jsonl")
+    records = MetricsLog.read(loop.work.metrics)
     return [
         {key: value for key, value in it.items() if key != "seconds"}
         for it in records
@@ -82,23 +98,23 @@ def records_of(trainer, split: Optional[str] = None) -> list[dict]:
     ]
 
 
-def run_trainer(config, corpus, workdir, callbacks=(), distribution=None) -> Trainer:
+def run_loop(config, corpus, workdir, callbacks=(), devices=None) -> Loop:
     """Trains to the end, or to a kill."""
-    trainer = Trainer(config, corpus, workdir, callbacks, distribution)
-    trainer.run()
-    return trainer
+    loop = make_loop(config, corpus, workdir, callbacks, devices)
+    loop.run()
+    return loop
 
 
-def run_and_copy(train: Callable, folder: Path, step: int) -> tuple[Trainer, Path]:
+def run_and_copy(train: Callable, folder: Path, step: int) -> tuple[Loop, Path]:
     """Trains, and keeps what a kill before a step would have left.
 
     Args:
-      train: given a work directory and callbacks, trains there and returns the trainer.
+      train: given a work directory and callbacks, trains there and returns the loop.
       folder: for both work directories.
       step: before which the work directory is copied.
 
     Returns:
-      The trainer, whom nothing stopped, and the copy, in which another one may go on.
+      The loop, which nothing stopped, and the copy, in which another one may go on.
     """
     whole, killed = folder / "whole", folder / "killed"
     return train(whole, [CopyAt(step, whole, killed)]), killed

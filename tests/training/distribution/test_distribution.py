@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 import yaml
 
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import BatchPlan
 from disan_tf.training.distribution import cluster
@@ -123,7 +123,7 @@ def test_slurm_tells_who_the_workers_are(monkeypatch, gpus):
 def test_an_unknown_distribution_is_refused():
     config = tiny_config(distribution="mirorred")
     with pytest.raises(UserError, match="train.distribution=mirorred must be .*mean mirrored"):
-        check_config(config)
+        read_config(config)
 
 
 @pytest.mark.parametrize("name", ["elmo_disan_sst", "bilm"])
@@ -131,7 +131,7 @@ def test_what_cannot_be_distributed_yet_is_refused(name):
     config = load_config(name)
     config.train.distribution = "mirrored"
     with pytest.raises(UserError, match="distribution=mirrored cannot train with the embedding"):
-        check_config(config)
+        read_config(config)
 
 
 def _file_of_the_page(language):

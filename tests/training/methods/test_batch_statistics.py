@@ -9,7 +9,7 @@ import pytest
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
 from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from tests.support.runs.training import corpus_of, run_trainer, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, run_loop, tiny_config, with_few_operations
 
 STEPS = {"steps": 4, "window": 1, "evaluate_every": 2, "checkpoint_every": 2, "log_every": 2}
 BATCHES = 3
@@ -22,7 +22,7 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trainer(corpus, tmp_path_factory):
-    return run_trainer(_config(), corpus, tmp_path_factory.mktemp("run"))
+    return run_loop(_config(), corpus, tmp_path_factory.mktemp("run"))
 
 
 def _config(batches=BATCHES, moving_average=0.0):
@@ -41,7 +41,7 @@ def _averages(model):
 def test_the_best_model_has_the_averages_of_the_first_batches_and_was_scored_with_them(
     trainer, corpus
 ):
-    bundle = load_bundle(trainer.workdir / "best")
+    bundle = load_bundle(trainer.work.path / "best")
     saved = _averages(bundle.model)
     score = bundle.info["scores"]["dev_accuracy"]
     assert evaluate(bundle, corpus, "dev")["accuracy"] == pytest.approx(score)
@@ -56,7 +56,7 @@ def test_the_best_model_has_the_averages_of_the_first_batches_and_was_scored_wit
 
 @pytest.mark.slow
 def test_they_change_no_other_weight(trainer, corpus, tmp_path):
-    without = run_trainer(_config(batches=0), corpus, tmp_path)
+    without = run_loop(_config(batches=0), corpus, tmp_path)
     for weight, expected in zip(trainer.model.trainable_weights, without.model.trainable_weights):
         np.testing.assert_array_equal(weight, expected)
     pairs = zip(_averages(trainer.model), _averages(without.model))
@@ -65,7 +65,7 @@ def test_they_change_no_other_weight(trainer, corpus, tmp_path):
 
 @pytest.mark.slow
 def test_they_are_those_of_averaged_weights(corpus, tmp_path):
-    trainer = run_trainer(_config(moving_average=0.5), corpus, tmp_path)
+    trainer = run_loop(_config(moving_average=0.5), corpus, tmp_path)
     bundle = load_bundle(tmp_path / "best")
     saved = _averages(bundle.model)
     method = SimpleNamespace(averaged_weights=contextlib.nullcontext)

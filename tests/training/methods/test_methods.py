@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.models.factory import build_model
+from disan_tf.training.config import from_dict
 from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.back_propagation import BackPropagation
 from disan_tf.training.methods.policy_gradient import PolicyGradient
@@ -37,16 +38,16 @@ def test_hard_attention_learns_by_policy_gradient(name, method):
 
 def test_greedy_is_what_the_model_does_by_itself():
     config, model = _model(selection="greedy")
-    outputs, _ = final_evaluation_step(model, config.train, config.evaluate)(*IDS, LABELS)
+    outputs, _ = final_evaluation_step(model, from_dict(config))(*IDS, LABELS)
     np.testing.assert_allclose(outputs, model(*IDS), rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.slow
 def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
     config, model = _model(selection="mean", samples=3)
-    found, loss = final_evaluation_step(model, config.train, config.evaluate)(*IDS, LABELS)
+    found, loss = final_evaluation_step(model, from_dict(config))(*IDS, LABELS)
     config, model = _model(selection="sample")
-    step = final_evaluation_step(model, config.train, config.evaluate)
+    step = final_evaluation_step(model, from_dict(config))
     samples = [tf.nn.softmax(step(*IDS, LABELS)[0]) for _ in range(3)]
     np.testing.assert_allclose(tf.exp(found), tf.reduce_mean(samples, axis=0), rtol=1e-5)
     expected = model.batch_loss(found, LABELS) + tf.add_n(model.losses)

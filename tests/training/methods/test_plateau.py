@@ -3,14 +3,15 @@
 import pytest
 import tensorflow as tf
 
-from disan_tf.training.methods.back_propagation import Plateau
+from disan_tf.training.methods.back_propagation import Plateau, PlateauRule
 from disan_tf.training.optimizers import adadelta, adam
 
 STATE = ("total", "steps", "best", "stale", "dev")
 
 
 def _plateau(patience=2, threshold=0.1, optimizer=None, monitor="train"):
-    return Plateau(optimizer or adam(0.8), 0.5, patience, threshold, monitor)
+    rule = PlateauRule(0.5, patience, threshold, monitor)
+    return Plateau(optimizer or adam(0.8), rule)
 
 
 def _epoch(plateau, *losses, dev=(9.0,)):

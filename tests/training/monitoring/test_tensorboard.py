@@ -19,6 +19,7 @@ from configs.disan_sst import get_config
 from disan_tf.common.errors import explain
 from disan_tf.common.options import flatten
 from disan_tf.models.factory import build_model
+from disan_tf.training.config import from_dict
 from disan_tf.training.monitoring import tensorboard
 from disan_tf.training.monitoring.tensorboard import (
     EventWriter,
@@ -72,7 +73,7 @@ def start(config, tmp_path):
     def start(model=None, evaluation_step=None, last_step=0, pictures=(), measured=()):
         step = evaluation_step or tf.function(tf.identity, input_signature=[tf.TensorSpec([])])
         config.train.log_every = 2
-        logger = TensorBoardLogger(tmp_path, config, [PROBE], step, 15.5, pictures)
+        logger = TensorBoardLogger(tmp_path, from_dict(config), [PROBE], step, 15.5, pictures)
         callbacks = tf.keras.callbacks.CallbackList(
             [logger], model=model or _EvenAttention(), epochs=1, steps=8
         )

@@ -3,7 +3,7 @@
 import pytest
 from ml_collections import ConfigDict
 
-from disan_tf.cli.check_config import check_config
+from disan_tf.cli.config import read_config
 from tests.support.errors import user_error
 from tests.support.runs.training import config_names, load_config, variants
 
@@ -15,7 +15,7 @@ def changed(name, variant, values):
 
 
 def refusal(config):
-    message = user_error(check_config, config)
+    message = user_error(read_config, config)
     assert message[-1] in ".?"
     return message
 
@@ -25,7 +25,7 @@ def test_every_variant_is_a_possible_training(name):
     known = variants(name)
     assert name != "disan_sst" or "without_directions" in known
     for variant in known:
-        check_config(load_config(name, variant))
+        read_config(load_config(name, variant))
 
 
 @pytest.mark.parametrize(
@@ -170,14 +170,14 @@ def test_an_option_of_another_optimizer_is_refused():
 
 def test_other_splits_are_those_of_the_corpus():
     config = changed("disan_multinli", "", {"evaluate.splits": ("mismatched",)})
-    check_config(config)
+    read_config(config)
     config = changed("disan_snli", "", {"evaluate.splits": ("mismatched",)})
     assert "must be of test" in refusal(config)
 
 
 def test_a_task_reads_the_sentences_of_its_corpus():
     config = load_config("disan_snli")
-    check_config(config)
+    read_config(config)
     config.data = load_config("disan_sick").data
     assert refusal(config).startswith(
         "--config.task.name=nli reads premise and hypothesis, but the corpus sick has sentence_a "

@@ -8,11 +8,18 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished
-from disan_tf.runs.work_directory import FORMAT, claim
-from disan_tf.training import experiment
+from disan_tf.runs.work_directory import FORMAT, WorkDirectory
+from disan_tf.training.config import from_dict
 from disan_tf.training.evaluation import write_evaluation
+from disan_tf.training.train import introduce, train
 from tests.support.corpora.pairs import make_pair_corpus
-from tests.support.runs.training import corpus_of, tiny_config, with_few_operations
+from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
+
+
+def claim(folder, config):
+    work = WorkDirectory(folder)
+    work.check_config(config)
+    work.claim(config)
 
 
 def test_a_work_directory_belongs_to_one_config(tmp_path):
@@ -52,7 +59,7 @@ def test_a_work_directory_of_another_format_is_refused(tmp_path, number):
 def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     config = with_few_operations(tiny_config(steps=10))
     corpus = corpus_of(config, tmp_path / "corpus")
-    summary = experiment.train(config, lambda: corpus, tmp_path / "run")
+    summary = train(from_dict(config), lambda: corpus, tmp_path / "run")
     printed = capsys.readouterr().out
     assert " parameters without" in printed and "tokens per step" in printed
     assert "step 10 of 10, epoch 0.1: dev loss" in printed and "examples/s" in printed
@@ -71,48 +78,48 @@ def test_a_training_counts_in_epochs(tmp_path, capsys):
     config = with_few_operations(tiny_config(steps=0, evaluate_every=0, examples=70))
     config.train.epochs = 2
     corpus = corpus_of(config, tmp_path / "corpus")
-    summary = experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
+    summary = train(from_dict(config), lambda: corpus, tmp_path / "run", pictures=False)
     assert (summary["step"], summary["epoch"]) == (10, 2.0)  # 70 examples in batches of 16
     assert summary["best_epoch"] in (1.0, 2.0)
     printed = capsys.readouterr().out
     assert "step 5 of 10, epoch 1.0: " in printed and "step 10 of 10, epoch 2.0: " in printed
     bundle = load_bundle(tmp_path / "run/best")
     for split in ("dev", "test"):
-        assert not is_finished(tmp_path / "run", config.train)
+        assert not is_finished(tmp_path / "run", from_dict(config).train.schedule)
         write_evaluation(tmp_path / "run/evaluation", bundle, corpus, split)
-    assert is_finished(tmp_path / "run", config.train)
+    assert is_finished(tmp_path / "run", from_dict(config).train.schedule)
     config.train.epochs = 3
-    assert not is_finished(tmp_path / "run", config.train)
+    assert not is_finished(tmp_path / "run", from_dict(config).train.schedule)
 
 
 def test_a_training_does_not_go_on_with_other_data(tmp_path):
     config = with_few_operations(tiny_config(steps=2, evaluate_every=2))
     corpus = corpus_of(config, tmp_path / "corpus")
-    experiment.train(config, lambda: corpus, tmp_path / "run", pictures=False)
+    train(from_dict(config), lambda: corpus, tmp_path / "run", pictures=False)
     before = (tmp_path / "run/run.json").read_bytes()
     other = corpus_of(config, tmp_path / "other", {"train": 61, "dev": 40, "test": 40})
     with pytest.raises(UserError, match=r"other contents of \S*train\.txt; restore") as refusal:
-        experiment.train(config, lambda: other, tmp_path / "run")
+        train(from_dict(config), lambda: other, tmp_path / "run")
     assert "dev.txt" not in str(refusal.value)
     assert (tmp_path / "run/run.json").read_bytes() == before
     moved = corpus_of(config, tmp_path / "moved")
-    assert experiment.train(config, lambda: moved, tmp_path / "run", False)["step"] == 2
+    assert train(from_dict(config), lambda: moved, tmp_path / "run", False)["step"] == 2
 
 
 @pytest.mark.parametrize("dtype, is_slow", [("mixed_bfloat16", True), ("float32", False)])
 def test_a_training_in_emulated_bfloat16_warns(dtype, is_slow, tmp_path, monkeypatch):
-    monkeypatch.setattr(experiment, "emulates_bfloat16", lambda: True)
+    monkeypatch.setattr("disan_tf.training.train.emulates_bfloat16", lambda: True)
     config = with_few_operations(tiny_config(name="disan_snli", steps=2))
     config.dtype = dtype
-    trainer = experiment.Trainer(config, make_pair_corpus(tmp_path / "corpus"), tmp_path / "run")
-    assert ("oneDNN emulates bfloat16" in experiment.introduce(trainer)) == is_slow
+    trainer = make_loop(config, make_pair_corpus(tmp_path / "corpus"), tmp_path / "run")
+    assert ("oneDNN emulates bfloat16" in introduce(trainer, 0)) == is_slow
 
 
 def test_a_training_on_a_draw_of_its_examples_says_so_and_sees_no_other(tmp_path):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = with_few_operations(tiny_config(name="disan_snli", steps=2, examples=20))
-    trainer = experiment.Trainer(config, corpus, tmp_path / "run")
-    assert "20 training examples, 2 steps per epoch, " in experiment.introduce(trainer)
+    trainer = make_loop(config, corpus, tmp_path / "run")
+    assert "20 training examples, 2 steps per epoch, " in introduce(trainer, 0)
     seen = np.concatenate([batch["index"] for batch in trainer.batches(0)])
     np.testing.assert_array_equal(np.sort(seen), trainer.plan.rows)
 
@@ -121,4 +128,4 @@ def test_more_examples_than_the_corpus_has_are_refused(tmp_path):
     corpus = make_pair_corpus(tmp_path / "corpus")
     config = tiny_config(name="disan_snli", examples=61)
     with pytest.raises(UserError, match="train.examples=61 is more than the 60 training examples"):
-        experiment.train(config, lambda: corpus, tmp_path / "run")
+        train(from_dict(config), lambda: corpus, tmp_path / "run")

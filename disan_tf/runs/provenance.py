@@ -1,0 +1,171 @@
+"""Where a result comes from: code, command, data and machine."""
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.installation import VERSION
+from disan_tf.common.processor import instruction_sets, processor_name
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline.format import Keys
+
+# The schema of "machine" in `run.json`; runs of older versions have no such key.
+MACHINE = {
+    "processor": str,
+    "gpu?": str,
+    "cores": int,
+    "threads": int,
+    "load_before": (float, type(None)),
+    "load_after?": (float, type(None)),
+}
+
+# TensorFlow passes bfloat16 products to oneDNN on processors with AVX-512. oneDNN emulates
+# them unless the processor has one of these instruction sets.
+_BFLOAT16 = {"avx512_bf16", "amx_bf16"}
+_PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
+_HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # Linux
+
+
+def describe_machine() -> dict:
+    """Returns processor, GPUs, cores, the threads of an operation, and the present load."""
+    return {
+        "processor": processor_name(),
+        "gpu": ", ".join(_gpus()) or "none",
+        "cores": os.cpu_count(),
+        "threads": threads(),
+        "load_before": load(),
+    }
+
+
+def threads() -> int:
+    """Returns the number of an operation's threads, which TensorFlow chooses by the same rules.
+
+    A number in the program comes first, then one in TF_NUM_INTRAOP_THREADS, then the processors
+    that the process may use.
+    """
+    named = os.environ.get("TF_NUM_INTRAOP_THREADS", "")
+    asked = tf.config.threading.get_intra_op_parallelism_threads()
+    asked = asked or (int(named) if named.isdecimal() else 0)
+    return asked or (len(os.sched_getaffinity(0)) if _HAS_AFFINITY else os.cpu_count())
+
+
+def load() -> Optional[float]:
+    """Returns the mean number of busy processes in the last minute; None where it is unknown."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows has no such function
+        return None
+
+
+def emulates_bfloat16() -> bool:
+    """Returns whether oneDNN emulates bfloat16 products on this machine.
+
+    Steps then take 2.3 (DRCN), 3.7 (DiSAN) or 4.1 (DSA) times as long as in float32, on one thread.
+    """
+    sets = instruction_sets()
+    is_on = os.environ.get("TF_ENABLE_ONEDNN_OPTS", "").lower() not in ("0", "false")
+    return "avx512f" in sets and not sets & _BFLOAT16 and is_on and not _gpus()
+
+
+def _gpus() -> list[str]:
+    """Returns the model names of the visible GPUs, such as "NVIDIA L4"."""
+    details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
+    return [detail.get("device_name", "unknown") for detail in details]
+
+
+def describe_origin(corpus: PreparedCorpus) -> dict:
+    """Returns the versions, machine, commit, command and data of a training, for `run.json`."""
+    return {
+        "versions": {
+            "disan_tf": VERSION,
+            "python": sys.version.split()[0],
+            "tensorflow": tf.__version__,
+            "numpy": np.__version__,
+        },
+        "machine": describe_machine(),
+        "commit": _commit(),
+        "command": command_line(sys.argv),
+        "corpus": corpus.directory.name,
+        "inputs": corpus.manifest[Keys.INPUTS],
+        "data": data_summary(corpus.manifest),
+    }
+
+
+def _commit() -> Optional[str]:
+    """Returns the code's commit, or None outside a git checkout."""
+    command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def command_line(arguments: Sequence[str]) -> Optional[str]:
+    """Returns the command of a run without its machine's paths; None for another program.
+
+    Example:
+      >>> command_line(["/a/run.py", "--config=/a/configs/demo.py:tiny", "--workdir", "/b"])
+      'python run.py --config=configs/demo.py:tiny'
+    """
+    program, *rest = arguments
+    if PurePath(program).name not in ("run.py", "disan-tf"):
+        return None
+    kept = []
+    for argument in _joined(rest):
+        name, _, value = argument.lstrip("-").partition("=")
+        if name == "config":
+            kept.append(f"--config={_relative(value)}")
+        elif name == "init_from":
+            kept.append(f"--init_from={portable_name(value)}")
+        elif name not in _PATH_FLAGS:
+            kept.append(argument)
+    return shlex.join(["python", "run.py", *kept])
+
+
+def portable_name(model: str) -> str:
+    """Returns the name of a model without the folders of an absolute path."""
+    path = PurePath(model)
+    return path.name if path.is_absolute() else model
+
+
+def _joined(arguments):
+    """Joins `--name value` to `--name=value`."""
+    joined = []
+    for argument in arguments:
+        if argument.startswith("-") or not joined:
+            joined.append(argument)
+        else:
+            joined[-1] += f"={argument}"
+    return joined
+
+
+def _relative(config_file: str) -> str:
+    path = PurePath(config_file)
+    return f"configs/{path.name}" if path.is_absolute() else config_file
+
+
+def data_summary(manifest: dict) -> dict:
+    """Returns a result's record of its prepared corpus, from the corpus' manifest.
+
+    Returns:
+      "splits" (name -> number of examples), "training_examples" (kept), "training_read" and
+      "official_training_examples" (in the whole corpus), both in "unit", and
+      "training_tokens_covered", the share of training tokens with a word vector.
+    """
+    splits = {name: split["examples"] for name, split in manifest[Keys.SPLITS].items()}
+    counts, unit = manifest[Keys.COUNTS]["train"], manifest[Keys.UNIT]
+    return {
+        "splits": splits,
+        "training_examples": splits["train"],
+        "unit": unit,
+        "training_read": counts[unit],
+        "official_training_examples": counts["expected"],
+        "training_tokens_covered": manifest[Keys.VECTORS]["training_tokens_covered"],
+    }

@@ -1,0 +1,192 @@
+"""Runs one training in its work directory, from the devices to the record beside the model."""
+
+from collections.abc import Sequence
+from typing import Callable, Optional
+
+import tensorflow as tf
+
+from disan_tf.common.files import PathLike
+from disan_tf.common.progress import is_terminal
+from disan_tf.input_pipeline import (
+    PreparedCorpus,
+    evaluation_batches,
+    make_dataset,
+    padding_share,
+)
+from disan_tf.models.factory import build_model, count_parameters
+from disan_tf.models.memory import memory_limit
+from disan_tf.runs.provenance import emulates_bfloat16
+from disan_tf.runs.work_directory import WorkDirectory
+from disan_tf.training.calibration import calibrate
+from disan_tf.training.checkpoints import has_checkpoint
+from disan_tf.training.config import Config
+from disan_tf.training.distribution.strategy import Distribution
+from disan_tf.training.initial_model import InitialModel, describe_start
+from disan_tf.training.loop import Loop
+from disan_tf.training.methods import make_method
+from disan_tf.training.monitoring.console import ConsoleLog, TrainingBar
+from disan_tf.training.monitoring.tensorboard import TensorBoardLogger
+from disan_tf.training.resources import check_prepared, gather_resources
+
+_PROBE_EXAMPLES = 32
+_SLOW = (
+    "\nwarning: oneDNN emulates bfloat16 on this processor; float32 (--config.dtype=float32) "
+    "trains two to four times as fast."
+)
+
+
+def train(
+    config: Config,
+    corpus_of: Callable[[], PreparedCorpus],
+    workdir: PathLike,
+    devices: Optional[Distribution] = None,
+    initial: Optional[InitialModel] = None,
+    pictures: bool = True,
+) -> dict:
+    """Starts or resumes a training in a work directory, which the caller owns.
+
+    Args:
+      config: its sections are checked.
+      corpus_of: returns the prepared corpus, which other workers read when the first one has it.
+      workdir: the folder of the training.
+      devices: see `open_devices`; None = one device.
+      initial: the model with whose weights the training begins; None = random weights.
+      pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
+
+    Returns:
+      The summary by `Loop.run`.
+
+    Raises:
+      UserError: the work directory belongs to another config, other data or another initial model,
+        or see `build` and `Loop.run`.
+    """
+    work, devices = WorkDirectory(workdir), devices or Distribution()
+    devices.check_same("config", config.to_dict())
+    check_work(work, config, initial)
+    with devices.chief_first():
+        corpus = corpus_of()
+    devices.check_same("corpus", corpus.manifest)
+    if devices.is_chief:
+        work.claim(config, corpus)
+    loop, start = build(config, corpus, work, devices, initial)
+    if not devices.is_chief:
+        return loop.run()
+    parameters = count_parameters(loop.model)
+    work.describe(parameters, loop.epoch_steps, corpus, start)
+    print(introduce(loop, parameters) + (f"\n{describe_start(start)}" if start else ""))
+    progress = _progress(loop)
+    loop.callbacks = [_tensorboard(loop, pictures), progress]
+    try:
+        summary = loop.run()
+    finally:
+        progress.on_train_end()  # an error's message stands below the bar
+    if config.task.get("calibrate"):
+        print(calibrate(work.best, corpus))
+    work.record_load()
+    return summary
+
+
+def check_work(work: WorkDirectory, config: Config, initial: Optional[InitialModel]) -> None:
+    """Checks that a training may begin or resume in a work directory, before a corpus is prepared.
+
+    Raises UserError if it holds another training, or if the initial model does not fit.
+    """
+    work.check_config(config)
+    work.check_start(initial and initial.name)
+    if initial and not has_checkpoint(work.checkpoints):
+        initial.check_fits(config)
+
+
+def build(
+    config: Config,
+    corpus: PreparedCorpus,
+    work: WorkDirectory,
+    devices: Distribution,
+    initial: Optional[InitialModel] = None,
+    callbacks: Sequence[tf.keras.callbacks.Callback] = (),
+) -> tuple[Loop, Optional[dict]]:
+    """Builds the model, its training method and their loop.
+
+    Args:
+      config, work, devices, initial: see `train`; a resumed training needs no initial model.
+      corpus: the prepared corpus.
+      callbacks: see `Loop`.
+
+    Returns:
+      The loop, and the record by `InitialModel.apply`; None without it.
+
+    Raises:
+      UserError: the corpus is not what the config reads.
+      MemoryError: the machine cannot hold the model, see `memory_limit`.
+    """
+    check_prepared(corpus, config)
+    resources, corpus = gather_resources(config.embedding, config.dtype, corpus)
+    tf.keras.utils.set_random_seed(config.seed)
+    plan = config.train.batches.plan(corpus.split("train").field_lengths, config.seed)
+    config = config.resolved(plan.count(0))
+    resumes = initial and devices.by_chief(lambda: has_checkpoint(work.checkpoints))
+    with devices.scope():
+        with memory_limit(copies=4):
+            cached = corpus.layers is not None
+            model = build_model(
+                config, resources.words, resources.classes, bilm=resources.bilm, cached=cached
+            )
+        model.set_resources(resources)
+        start = initial.apply(model, corpus) if initial and not resumes else None
+        if config.train.class_weights:
+            model.class_weights = config.train.weights_of_classes(corpus)
+        method = make_method(model, config)
+    devices.check_same("initial model", start)
+    return Loop(config, model, method, corpus, plan, work, callbacks, devices), start
+
+
+def introduce(loop: Loop, parameters: int) -> str:
+    """Returns the first lines that a training prints."""
+    lengths, rows = loop.train.field_lengths, loop.plan.rows
+    padding = padding_share(lengths, loop.plan.batches(0))
+    is_slow = loop.config.dtype == "mixed_bfloat16" and emulates_bfloat16()
+    return (
+        f"{loop.model.name}: {parameters:,} parameters without "
+        f"embeddings, {sum(loop.corpus.words):,} words\n"
+        f"{len(rows):,} training examples, {loop.epoch_steps:,} steps per epoch, "
+        f"{lengths[rows].sum() / loop.epoch_steps:,.0f} tokens per step, "
+        f"{padding:.1%} of the positions are padding" + (_SLOW if is_slow else "")
+    )
+
+
+def _tensorboard(loop: Loop, pictures: bool) -> TensorBoardLogger:
+    batches = evaluation_batches(loop.dev.field_lengths, _PROBE_EXAMPLES)
+    batch = next(iter(make_dataset(loop.dev, batches[len(batches) // 2 :])))
+    return TensorBoardLogger(
+        loop.work.tensorboard,
+        loop.config,
+        [batch[name] for name in loop.model.reads],
+        loop.method.evaluation_step,
+        _examples_a_step(loop),
+        _pictures(loop) if pictures else (),
+    )
+
+
+def _pictures(loop: Loop) -> list:
+    """Returns the pictures to draw at each evaluation."""
+    from disan_tf.training.monitoring.pictures import (  # imports matplotlib
+        AttentionPictures,
+        ConfusionPicture,
+    )
+
+    drawn: list = [AttentionPictures(loop.model, loop.corpus)]
+    if loop.model.criterion == "accuracy":
+        drawn.append(ConfusionPicture(loop))
+    return drawn
+
+
+def _progress(loop: Loop) -> tf.keras.callbacks.Callback:
+    """Returns a callback that shows a bar on a terminal and prints lines elsewhere."""
+    steps = loop.config.train.schedule.steps
+    if is_terminal():
+        return TrainingBar(steps, loop.criterion, loop.best.recorded)
+    return ConsoleLog(steps, _examples_a_step(loop), loop.epoch_steps)
+
+
+def _examples_a_step(loop: Loop) -> float:
+    return len(loop.plan.rows) / loop.epoch_steps

@@ -36,9 +36,8 @@ def train(
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
     from disan_tf.cli.config import read_config
     from disan_tf.cli.help import next_steps
-    from disan_tf.training import series
+    from disan_tf.training import series, train
     from disan_tf.training.distribution.cluster import open_devices
-    from disan_tf.training.train import train as train_once
 
     config = read_config(config)
     corpus_of = partial(prepare_corpus, data_dir=data_dir, prepared_dir=prepared_dir)
@@ -49,7 +48,7 @@ def train(
     series.check_no_series(workdir)
     with open_devices(config.train.distribution) as devices, devices.writing(workdir):
         corpus_once = partial(corpus_of, config.data.options)
-        summary = train_once(config, corpus_once, workdir, devices, initial, pictures)
+        summary = train.train(config, corpus_once, workdir, devices, initial, pictures)
     if not devices.is_chief:
         return
     compiled = summary.get("compilations")

@@ -65,7 +65,7 @@ def bundle(tmp_path):
     directory.mkdir()
     (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in WORDS))
     config = tiny_config()
-    config.evaluate.batch_size, config.train.jit_compile = 2, False
+    config.evaluate.batch_size, config.train.jit_compile = 2, "False"
     info = {"name": "demo", "classes": CLASSES, "scores": {"step": 1500, "dev_accuracy": 0.5}}
     return Bundle(directory, config, info, _FirstWordDecides())
 

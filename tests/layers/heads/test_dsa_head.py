@@ -10,7 +10,6 @@ from disan_tf.common.errors import UserError
 from disan_tf.layers.heads.batch_norm import DSAHead
 from disan_tf.models.factory import build_model
 from disan_tf.training.checkpoints import TrainingState
-from disan_tf.training.methods.back_propagation import BackPropagation
 from tests.support.layers.batch_norm_heads import (
     HeadArithmetic,
     HeadContract,
@@ -20,7 +19,7 @@ from tests.support.layers.batch_norm_heads import (
 )
 from tests.support.layers.contract import BAD_DROPOUT
 from tests.support.layers.weights import count, mapped
-from tests.support.runs.training import tiny_config
+from tests.support.runs.training import method_of, tiny_config
 
 DSA = {"name": "classification", "head": "dsa", "hidden_units": 6}
 
@@ -107,7 +106,7 @@ def _config(**task):
 def test_a_restored_training_goes_on_to_the_same_bits(tmp_path):
     def training():
         model = build_model(_config(dropout=0.4), (9, 2), 5)
-        method = BackPropagation(model, _config().train, "float32")
+        method = method_of(_config(), model)
         return model, method, TrainingState(tmp_path, model, method.saved)
 
     generator = np.random.default_rng(3)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
     from disan_tf.serving.inference.model import load
     from disan_tf.serving.keras_files import load_keras
-    from disan_tf.serving.release.released import presets
+    from disan_tf.serving.presets import presets
 
 __version__ = installation.VERSION
 __all__ = ["TextClassifier", "encoders", "layers", "load", "load_keras", "ops", "presets"]
@@ -33,7 +33,7 @@ _MODULES = {
     "TextClassifier": "disan_tf.serving.fine_tuning.text_classifier",
     "load": "disan_tf.serving.inference.model",
     "load_keras": "disan_tf.serving.keras_files",
-    "presets": "disan_tf.serving.release.released",
+    "presets": "disan_tf.serving.presets",
 }
 
 installation.check_platform()

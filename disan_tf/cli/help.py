@@ -13,7 +13,7 @@ from absl import flags
 
 from disan_tf.common.errors import escape
 from disan_tf.common.installation import command, config_names, import_configs
-from disan_tf.serving.release.released import Preset
+from disan_tf.serving.presets import Preset
 
 HELP_FLAGS = ("--help", "-help", "--helpshort", "-helpshort", "-h", "-?")
 _SUMMARY = "Trains, scores and serves the sentence encoders of five papers."

@@ -44,7 +44,7 @@ def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list
     import numpy as np
 
     from disan_tf.input_pipeline.format import Keys
-    from disan_tf.reporting.baseline import describe_baseline, fit_baseline
+    from disan_tf.study.baseline import describe_baseline, fit_baseline
     from disan_tf.training.evaluation import scored_split
 
     if is_wanted is None:
@@ -63,7 +63,7 @@ def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list
 def initial_model(name):
     """Returns the model of --init_from, which is loaded when a training begins."""
     from disan_tf.runs.bundle import load_bundle
-    from disan_tf.serving.release.released import find_bundle
+    from disan_tf.serving.presets import find_bundle
     from disan_tf.training.initial_model import InitialModel
 
     return InitialModel(name, lambda: load_bundle(find_bundle(name)))
@@ -79,18 +79,18 @@ def checkpoints_folder(output) -> Path:
 def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     """Draws a model's figures for the sentences of its paper or of an input file."""
     from disan_tf.common.files import read_json, scratch_folder
-    from disan_tf.reporting.figures.main import (
-        DrawnModel,
-        check_encoder,
-        draw_model,
-        write_examples,
-    )
     from disan_tf.serving.attention_page.attended import read_lines
     from disan_tf.serving.attention_page.figures import DRAWINGS
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.inference.records import text_name
-    from disan_tf.serving.release.released import model_name
+    from disan_tf.serving.presets import model_name
+    from disan_tf.study.figures.catalogue import (
+        DrawnModel,
+        check_encoder,
+        draw_model,
+        write_examples,
+    )
 
     bundle = load_reader(checkpoint)
     encoder, name = bundle.config.encoder.name, model_name(bundle)

@@ -73,7 +73,7 @@ def evaluate(
     from data_prep.corpora import splits_of
     from disan_tf.runs.bundle import load_bundle
     from disan_tf.runs.score_tables import advise_folds, render_scores
-    from disan_tf.serving.release.released import find_bundle
+    from disan_tf.serving.presets import find_bundle
     from disan_tf.training import evaluation, series
 
     def corpus_of(data):
@@ -98,7 +98,7 @@ def evaluate(
 def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/reproduce") -> None:
     """Trains a row of a paper or scores its released model, and prints a verdict."""
     from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
-    from disan_tf.reporting.reproduction import FAIL, find_target
+    from disan_tf.study.reproduce import FAIL, find_target
 
     if row is None:
         print(render_rows())
@@ -190,7 +190,7 @@ def attend(
     from disan_tf.serving.attention_page.page import NAME, write_page
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.model import load_reader
-    from disan_tf.serving.release.released import model_name
+    from disan_tf.serving.presets import model_name
 
     bundle = load_reader(checkpoint)
 
@@ -208,7 +208,7 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
     from disan_tf.serving.export.export import export_model
-    from disan_tf.serving.release.released import find_bundle
+    from disan_tf.serving.presets import find_bundle
 
     for path in export_model(find_bundle(checkpoint), workdir, output, format, max_tokens):
         print(path)
@@ -217,7 +217,7 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
 def serve(checkpoint, host="127.0.0.1", port=8000, dtype="float32") -> None:
     """Serves predictions and vectors over HTTP, until SIGTERM or Control-C."""
     from disan_tf.serving.inference.model import LoadedModel, load_reader
-    from disan_tf.serving.release.released import model_name
+    from disan_tf.serving.presets import model_name
 
     try:
         from disan_tf.serving import server
@@ -232,7 +232,7 @@ def serve(checkpoint, host="127.0.0.1", port=8000, dtype="float32") -> None:
 
 def compare(runs, output="comparison") -> None:
     """Compares runs: config differences, scores with paired intervals, learning curves."""
-    from disan_tf.reporting.comparison import compare as compare_runs
+    from disan_tf.study.comparison import compare as compare_runs
 
     print(compare_runs(runs, Path(output)))
 
@@ -240,11 +240,11 @@ def compare(runs, output="comparison") -> None:
 def report(workdir=None, output=None) -> None:
     """Tabulates and draws the runs below --workdir; --output=checkpoints: the papers' tables."""
     if workdir is not None and Path(output or "report").resolve() != CHECKPOINTS:
-        from disan_tf.reporting.comparison import report_runs
+        from disan_tf.study.comparison import report_runs
 
         print(report_runs(Path(workdir), Path(output or "report")))
         return
-    from disan_tf.reporting.report import report as record
+    from disan_tf.study.report import report as record
 
     record(workdir, checkpoints_folder(output))
 
@@ -253,8 +253,8 @@ def figures(
     checkpoint=None, workdir=None, input=None, input_format=None, figures=(), output="figures"
 ) -> None:
     """Draws the papers' figures from a model's attention or from recorded runs."""
-    from disan_tf.reporting.figures.main import check_names, draw_runs
-    from disan_tf.reporting.result_files import read_results
+    from disan_tf.study.figures.catalogue import check_names, draw_runs
+    from disan_tf.study.results import read_results
 
     check_names(figures, checkpoint is not None)
     if checkpoint is not None:
@@ -267,7 +267,7 @@ def figures(
 def models() -> None:
     """Lists the trained models that come with the package: name, task, score."""
     from disan_tf.cli.help import list_models
-    from disan_tf.serving.release.released import presets
+    from disan_tf.serving.presets import presets
 
     print(list_models(presets()))
 
@@ -288,8 +288,8 @@ def doctor(data_dir, prepared_dir=None) -> None:
 
 def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     """Times a config's model on this machine, beside its authors' formulation."""
-    from disan_tf.benchmark.main import benchmark as measure
     from disan_tf.cli.config import read_config
+    from disan_tf.study.benchmark.parts import benchmark as measure
 
     read_config(config)
     measure(config, output, benchmark_parts, repetitions)

@@ -18,8 +18,10 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, command, import_configs
 from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline import Split
-from disan_tf.reporting.report import summarise
-from disan_tf.reporting.reproduction import (
+from disan_tf.runs.bundle import Bundle, load_bundle
+from disan_tf.serving.presets import find_bundle, read_manifest
+from disan_tf.study.report import summarise
+from disan_tf.study.reproduce import (
     RULE,
     Target,
     Verdict,
@@ -28,9 +30,7 @@ from disan_tf.reporting.reproduction import (
     list_rows,
     read_targets,
 )
-from disan_tf.reporting.result_files import read_results
-from disan_tf.runs.bundle import Bundle, load_bundle
-from disan_tf.serving.release.released import find_bundle, read_manifest
+from disan_tf.study.results import read_results
 from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
 from disan_tf.text.tokenizer import lowercase
 from disan_tf.training.evaluation import evaluate_split

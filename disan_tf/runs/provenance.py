@@ -1,4 +1,4 @@
-"""Where a result comes from: code, command, data and machine."""
+"""The origin of a result: code, command, data and machine."""
 
 import os
 import shlex

@@ -8,7 +8,7 @@ import pytest
 from disan_tf.cli import help as cli_help
 from disan_tf.cli.help import list_configs, list_models
 from disan_tf.common.installation import config_names, import_configs
-from disan_tf.serving.release.released import Preset, presets
+from disan_tf.serving.presets import Preset, presets
 
 
 def test_a_model_has_a_line_with_its_name_task_and_score():

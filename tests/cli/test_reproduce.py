@@ -16,10 +16,10 @@ from disan_tf.cli.config import read_config
 from disan_tf.cli.loading import prepare_corpus
 from disan_tf.cli.reproduce import Reproduction
 from disan_tf.common.errors import UserError
-from disan_tf.reporting.papers import Row, Score
-from disan_tf.reporting.report import summarise
-from disan_tf.reporting.reproduction import FAIL, OK, Target
 from disan_tf.runs.bundle import load_bundle
+from disan_tf.study.papers import Row, Score
+from disan_tf.study.report import summarise
+from disan_tf.study.reproduce import FAIL, OK, Target
 from disan_tf.training.series import train_series
 from tests.support.errors import user_error
 from tests.support.runs.training import load_config

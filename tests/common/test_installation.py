@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from disan_tf.common import installation
-from disan_tf.serving.release.released import read_manifest
+from disan_tf.serving.presets import read_manifest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """import runpy

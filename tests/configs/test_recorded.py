@@ -6,10 +6,10 @@ from data_prep.corpora import subsets
 from data_prep.corpora.subsets import find_words, read_words
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.models.factory import build_model, count_parameters
-from disan_tf.reporting.papers import TABLES
-from disan_tf.reporting.result_files import read_result
-from disan_tf.reporting.results import members_of
 from disan_tf.runs.work_directory import ADDED
+from disan_tf.study.descriptions import members_of
+from disan_tf.study.papers import TABLES
+from disan_tf.study.results import read_result
 from tests.support.runs.training import load_config
 
 RESULTS = CHECKPOINTS / "results"

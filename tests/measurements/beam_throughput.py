@@ -27,7 +27,7 @@ import numpy as np
 
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.serving.beam.steps import thread_variables
-from disan_tf.serving.release.released import find_bundle
+from disan_tf.serving.presets import find_bundle
 
 PREDICT = ("run.py", "--mode=predict")
 BEAM = ("-m", "disan_tf.serving.beam", "--threads=1")

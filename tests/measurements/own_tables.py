@@ -24,10 +24,10 @@ from disan_tf import TextClassifier
 from disan_tf.common.files import write_json
 from disan_tf.common.tables import markdown_table
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.baseline import fit_baseline
-from disan_tf.reporting.differences import Predictions, difference
+from disan_tf.metrics.differences import Predictions, difference
 from disan_tf.runs.provenance import describe_machine
 from disan_tf.serving.fine_tuning.recipe import hold_out
+from disan_tf.study.baseline import fit_baseline
 from tests.support.runs.training import load_config
 
 Rows = Sequence[tuple[str, ...]]  # one text or two, then the class

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.serving.release.model_card import licence_row
-from disan_tf.serving.release.released import read_manifest
+from disan_tf.serving.presets import read_manifest
+from disan_tf.study.model_card import licence_row
 
 pytestmark = pytest.mark.usefixtures("eagerly")  # nine models are not traced
 

@@ -184,7 +184,7 @@ def _mark_selected(axes, sentence, name, above) -> None:
         )
 
 
-DRAWINGS = {  # name in `disan_tf/reporting/figures/catalogue.jsonl` -> function
+DRAWINGS = {  # name in `disan_tf/study/figures/catalogue.jsonl` -> function
     "attention_matrices": attention_matrices,
     "selected_attention": selected_attention,
     "gates": gates,

@@ -18,7 +18,7 @@ from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, read_info, write_bundle
 from disan_tf.serving.export.saved_model import METADATA
 from disan_tf.serving.inference.model import load_reader
-from disan_tf.serving.release.model_card import classifier_card
+from disan_tf.serving.presets import describe_task
 
 _CARD = "README.md"
 _GRAPH = "saved_model.pb"
@@ -73,7 +73,29 @@ def write_preset(
         **about,
     }
     write_bundle(folder, model, info, {VOCABULARY: content})
-    write_atomically(folder / _CARD, classifier_card(folder.resolve().name, model, info))
+    write_atomically(folder / _CARD, _model_card(folder.resolve().name, model, info))
+
+
+def _model_card(name: str, model: SentenceClassifier, info: dict) -> str:
+    """Returns the model card of a fine-tuned classifier."""
+    return f"""# {name}
+
+A `disan_tf.TextClassifier` that was fine-tuned from the preset {info["config"]["name"]}.
+
+| | |
+|---|---|
+| task | {describe_task(model, info["classes"])} |
+| trained on | name the data and their licence here |
+| score | name the test set and the score here |
+| parameters | {info["parameters"]:,}, and {sum(info["words"]):,} word vectors |
+| training steps | {info["scores"]["step"]:,} |
+
+    classifier = disan_tf.TextClassifier.from_preset("{name}")  # predicts logits, can be trained on
+    model = disan_tf.load("{name}")  # predicts labels, vectors and attention
+
+Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` has the
+digests of all files.
+"""
 
 
 def _check_preset(folder: Path, words: bytes) -> None:

@@ -25,7 +25,7 @@ from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hol
 from disan_tf.serving.fine_tuning.text_model import TextModel
 from disan_tf.serving.inference.inputs import check_count
 from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
-from disan_tf.serving.release.released import Preset, presets
+from disan_tf.serving.presets import Preset, presets
 
 
 class _ClassProperty:

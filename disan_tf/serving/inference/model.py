@@ -24,7 +24,7 @@ from disan_tf.serving.inference.inputs import check_count, is_single, read_input
 from disan_tf.serving.inference.predict import describe_all, make_prediction_step
 from disan_tf.serving.inference.records import columns_of, text_name
 from disan_tf.serving.inference.text_limits import LengthLimit
-from disan_tf.serving.release.released import find_bundle, model_name
+from disan_tf.serving.presets import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
 Sentences = Iterable  # whatever `read_inputs` reads

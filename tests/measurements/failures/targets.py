@@ -12,11 +12,6 @@ from data_prep.corpora import READERS
 from disan_tf.common.files import read_json, sha256, write_arrays
 from disan_tf.elmo.official_files import load_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.reporting.figures.runs import picture
-from disan_tf.reporting.paper_tables import render_tables
-from disan_tf.reporting.papers import TABLES
-from disan_tf.reporting.report import report, summarise
-from disan_tf.reporting.result_files import read_records
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import summarise_run
@@ -24,6 +19,11 @@ from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.batches import look_up, tokenise
 from disan_tf.serving.inference.lines import read_chunks
 from disan_tf.serving.inference.records import usual_columns
+from disan_tf.study.figures.drawings import picture
+from disan_tf.study.papers import TABLES
+from disan_tf.study.report import report, summarise
+from disan_tf.study.results import read_records
+from disan_tf.study.tables import render_tables
 from disan_tf.text import TextToIds, TracedTextToIds, word_vectors
 from tests.measurements.failures.damage import damage, damage_json, damage_lines
 from tests.measurements.failures.world import Case

@@ -1,1 +1,0 @@
-"""Released models: publishing them, their cards, and finding them by name."""

@@ -1,0 +1,145 @@
+"""The conditions under which two models were trained, and the choice of runs to compare."""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import product
+from typing import Optional
+
+from disan_tf.study.descriptions import (
+    describe_vectors,
+    members_of,
+    seeds_of,
+    training_examples,
+    vectors_of,
+)
+
+# Options that change no computed number, that a model has for itself, or that are compared apart.
+_FREE = ("log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps")
+_ALWAYS_FREE = {"data.seed", *(f"train.{option}" for option in _FREE)}
+
+
+def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) -> str:
+    """Describes where the trainings of two results differ beyond the encoder, "" if nowhere.
+
+    Compared are data, classifier, precision, training examples, options of training, steps and,
+    where both have samplers, the policy gradient. Steps that train the samplers alone may count or
+    not. A limit of steps counts only where a training reached it. Options in `free`, such as
+    "data.vectors", may differ.
+    """
+    return ", ".join(_differences(first, second, _ALWAYS_FREE | set(free)))
+
+
+def _differences(first, second, free) -> Iterator[str]:
+    one, other = first["config"], second["config"]
+    for part in ("data", "train", "policy", "task"):
+        options = one.get(part, {}), other.get(part, {})
+        # A classifier without an option lacks what it adds; other parts say nothing by it.
+        names = {*options[0], *options[1]} if part == "task" else {*options[0]} & {*options[1]}
+        for name in sorted(names):
+            values = [each.get(name, False) for each in options]
+            if values[0] != values[1] and f"{part}.{name}" not in free:
+                yield f"{part}.{name} {values[0]} and {values[1]}"
+    if one.get("dtype") != other.get("dtype"):
+        yield f"dtype {one.get('dtype')} and {other.get('dtype')}"
+    if training_examples(first) != training_examples(second):
+        yield f"{training_examples(first):,} and {training_examples(second):,} training examples"
+    if not _steps(first) & _steps(second):
+        most = [max(_steps(run)) for run in (first, second)]
+        ends = [f"for {steps:,} steps" if steps else "until patience ended" for steps in most]
+        yield f"trained {' and '.join(ends)}"
+
+
+def _steps(result) -> set[int]:
+    """Returns the numbers of steps that describe a training; 0 = patience ended all members."""
+    train, policy = result["config"]["train"], result["config"].get("policy", {})
+    limit = train.get("steps", 0)
+    if train.get("patience") and all(member["steps"] < limit for member in members_of(result)):
+        return {0}
+    return {limit, limit - policy.get("policy_steps", 0)}
+
+
+def scope_of(first: dict, second: dict) -> str:
+    """Returns "at equal steps" unless patience ended all trainings of both results.
+
+    A lead after equal steps may be a lead in speed of learning alone.
+    """
+    return "" if _steps(first) == _steps(second) == {0} else "at equal steps"
+
+
+def other_trainings(result: dict, results: Mapping[str, dict]) -> Iterator[tuple[str, str]]:
+    """Yields the name of each result that trained the same model on the same data, and how.
+
+    That is for more steps, or with vectors padded to another width; other options may differ.
+    """
+    longest = max(member["steps"] for member in members_of(result))
+    for name, run in results.items():
+        steps = [member["steps"] for member in members_of(run)]
+        how = ""
+        if min(steps) > longest:
+            ends = dict.fromkeys((min(steps), max(steps)))
+            how = f"after {' to '.join(map('{:,}'.format, ends))} steps"
+        elif run is not result and run["config"]["data"].get("vector_dim"):
+            how = f"with vectors padded to {run['config']['data']['embedding_dim']} dimensions"
+        if how and _model_and_data(run) == _model_and_data(result):
+            yield name, how
+
+
+def _model_and_data(run: dict) -> tuple:
+    config, free = run["config"], ("seed", "vector_dim", "embedding_dim", "dim")
+    parts = [config.get(part, {}) for part in ("encoder", "data", "embedding", "task")]
+    chosen = [{key: part[key] for key in part if part[key] and key not in free} for part in parts]
+    return chosen, config.get("dtype"), training_examples(run)
+
+
+def most_complete(runs: Mapping[str, dict]) -> Optional[dict]:
+    """Returns the run with most training examples, then vectors, then seeds; None without runs."""
+
+    def rank(run):
+        covered = run["data"]["training_tokens_covered"] or 0
+        return training_examples(run), covered, len(seeds_of(run))
+
+    return max(runs.values(), key=rank, default=None)
+
+
+def describe_protocol(result: dict) -> str:
+    """Describes vectors, precision, averaging and length of a training, where papers differ."""
+    config = result["config"]
+    parts = [f"{vectors_of(result)} for {describe_vectors(result)} of the tokens"]
+    parts += [config["dtype"]] if config.get("dtype") else []
+    parts += ["averaged weights"] if config["train"].get("moving_average") else []
+    return ", ".join([*parts, f"best after {result['best_epoch']:.0f} epochs"])
+
+
+def choose_runs(
+    firsts: Mapping[str, dict],
+    seconds: Mapping[str, dict],
+    kept: Collection[str],
+    free: Collection[str] = (),
+    examples: int = 0,
+) -> Optional[tuple[str, str]]:
+    """Chooses a run of each model for a comparison, by their conditions and never by scores.
+
+    Pairs under equal conditions come first, then pairs that patience ended, most training examples,
+    most seeds, kept predictions, and the first name.
+
+    Args:
+      firsts, seconds: the results of the two models; None is returned if one has none.
+      kept: the names of the results whose predictions were kept.
+      free: see `unequal_conditions`.
+      examples: 0 = any number of training examples.
+    """
+    results = {**firsts, **seconds}
+
+    def rank(pair):
+        first, second = (results[name] for name in pair)
+        return (
+            unequal_conditions(first, second, free) != "",
+            scope_of(first, second) != "",
+            -min(training_examples(first), training_examples(second)),
+            *sorted((-len(seeds_of(first)), -len(seeds_of(second))), reverse=True),
+            not {*pair} <= set(kept),
+            pair,
+        )
+
+    fits = [name for name in results if examples in (0, training_examples(results[name]))]
+    pairs = product(*([name for name in side if name in fits] for side in (firsts, seconds)))
+    return min(pairs, key=rank, default=None)

@@ -1,0 +1,150 @@
+"""The ledger of the papers' claims with computed verdicts, as Markdown and CSV."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Union
+
+from disan_tf.common.tables import csv_table, markdown_table
+from disan_tf.metrics.differences import ALL, EXAMPLES_ONLY
+from disan_tf.study.claims.evidence import (
+    Benchmark,
+    Finding,
+    Parameters,
+    Rows,
+    Selection,
+    Untested,
+)
+from disan_tf.study.papers import read_of_all
+from disan_tf.study.results import Records
+
+SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
+UNDECIDED, NOT_TESTED = "undecided", "not tested"
+VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_TESTED)
+NO_COST = 0.003  # the gain of hard attention in ReSAN's Table 2, as an accuracy
+_INTRODUCTION = """# The five papers' claims, and what our runs say about them
+
+Accuracies are test accuracies (%). The model that leads in the paper comes first.
+"Supported" and "not supported" mean that the 95 % interval of our difference excludes 0; all other
+comparisons are undecided. [The rules](../disan_tf/study/claims/README.md) say which intervals
+and conditions count. [claims.csv](claims.csv) has the conditions, seeds and runs of each line.
+`python run.py --mode=report` writes both files from the recorded results.
+"""
+_KINDS = ("accuracy", "speed or size")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper, or ours that follows from one."""
+
+    text: str  # a sentence
+    place: str  # in the paper, such as "Table 1, Sec. 5.1"
+    evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]  # what tests it
+    qualification: str = ""  # deviations from the paper's protocol that a config does not show
+    about: Literal[_KINDS] = "accuracy"  # also selections of tokens
+    no_cost: bool = False  # whether it says that something costs no accuracy, see `NO_COST`
+    ours: bool = False  # whether the paper does not make it
+
+
+class Entry(NamedTuple):
+    """A claim and our finding on it."""
+
+    claim: Claim
+    finding: Finding
+
+    @property
+    def verdict(self) -> str:
+        """One of `VERDICTS`; `claims/README.md` states the same rule."""
+        interval, limit = self.finding.interval, -NO_COST if self.claim.no_cost else 0.0
+        if self.finding.missing:
+            return NOT_TESTED
+        if self.finding.unequal or interval is None or self.finding.covers == EXAMPLES_ONLY:
+            return UNDECIDED
+        if interval.low > limit:
+            return SUPPORTED
+        return NOT_SUPPORTED if interval.high < limit else UNDECIDED
+
+    @property
+    def reason(self) -> str:
+        """The condition that a verdict holds under, or why it is undecided; "" = no remark."""
+        if self.verdict != UNDECIDED:
+            return self.finding.scope
+        if self.finding.unequal:
+            return "different conditions"
+        if self.finding.interval is None:
+            return "no interval"
+        return "one seed" if self.finding.covers == EXAMPLES_ONLY else ""
+
+
+Ledger = dict[str, list[Entry]]  # paper -> the entries of its claims
+
+
+def assess_claims(records: Records) -> Ledger:
+    """Assesses all claims on records."""
+    return {
+        paper: [Entry(claim, claim.evidence.find(records)) for claim in claims]
+        for paper, claims in read_of_all("claims", tuple[Claim, ...]).items()
+    }
+
+
+def render_claims(ledger: Ledger) -> dict[str, str]:
+    """Renders the ledger: file name -> text."""
+    parts, lines = [_INTRODUCTION, _summary(ledger)], []
+    for paper, entries in ledger.items():
+        parts.append(f"## {paper}\n\n{markdown_table(list(map(_row, entries)))}")
+        lines += [_line(paper, entry) for entry in entries]
+    return {"claims.md": "\n".join(parts), "claims.csv": csv_table(lines)}
+
+
+def _summary(ledger: Ledger) -> str:
+    """Renders the verdicts of each paper, and how many intervals exclude 0 by chance."""
+    entries = [entry for part in ledger.values() for entry in part]
+    lines = []
+    for paper, part in [*ledger.items(), ("all", entries)]:
+        counts = Counter((e.claim.about, e.verdict) for e in part if not e.claim.ours)
+        columns = {f"{kind}: {name}": counts[kind, name] for kind in _KINDS for name in VERDICTS}
+        lines.append({"paper": paper, **columns})
+    texts = []
+    for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples only (one seed)")):
+        found = [entry.finding.interval for entry in entries if entry.finding.covers == covers]
+        excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
+        by_chance = f"by chance {0.05 * len(found):.1f} would"
+        texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
+    return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    """Returns column -> cell of the page."""
+    claim, finding = entry
+    mark = ": " if entry.verdict == UNDECIDED else " "
+    return {
+        "claim": f"{'Ours: ' * claim.ours}{claim.text}",
+        "the paper": finding.paper,
+        "ours": finding.ours,
+        "difference (95 % interval)": finding.gain,
+        "verdict": mark.join(filter(None, [entry.verdict, entry.reason])),
+    }
+
+
+def _line(paper: str, entry: Entry) -> dict[str, str]:
+    """Returns column -> cell of the CSV."""
+    claim, finding = entry
+    _, low, high = finding.interval or (None, None, None)
+    numbers = {"in the paper's direction": finding.value, "low": low, "high": high}
+    return {
+        "paper": paper,
+        **_row(entry),
+        "verdict": entry.verdict,
+        "reason": entry.reason,
+        "made by": "us" if claim.ours else "the paper",
+        "about": claim.about,
+        "place": claim.place,
+        **{key: "" if part is None else f"{part:.6f}" for key, part in numbers.items()},
+        "interval over": finding.covers,
+        "on dev": finding.dev,
+        "training data": finding.share,
+        "seeds": finding.seeds,
+        "different conditions": finding.unequal,
+        "protocol": "; ".join(filter(None, [finding.protocol, claim.qualification])),
+        "missing": finding.missing,
+        "runs": " ".join(finding.runs),
+    }

@@ -1,0 +1,139 @@
+"""`--mode=report --output=checkpoints`: records the results of work directories, writes the tables.
+
+    <output>/results/<name>.json      one for each run or series, named for its place in the tree
+    <output>/predictions/<name>.npz   its models' predictions for the test examples
+    <output>/deviations.md            settings in which the runs differ from the papers
+    <output>/tables/                  the papers' tables with our runs beside, all runs, benchmarks
+    <output>/claims.md, claims.csv    the papers' claims with computed verdicts
+    <output>/figures/                 a picture for each table, the papers' figures of results
+
+A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
+or folds, it is extended instead, so that seeds can be trained on several machines.
+
+Runs in a folder `fine_tuning` of the tree go to folders of this name. No table shows them;
+`--mode=compare --runs=fine_tuning/ONE,fine_tuning/OTHER` compares them. `note.txt` in a run's or
+series' folder says why its figures differ from the paper's.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Optional
+
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import write_atomically, write_json
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.runs.run_summary import summarise_run
+from disan_tf.runs.series_summary import extend, member_name, summarise_series
+from disan_tf.study import settings
+from disan_tf.study.claims.ledger import assess_claims, render_claims
+from disan_tf.study.descriptions import describe_members
+from disan_tf.study.figures.catalogue import draw_results
+from disan_tf.study.figures.drawings import draw_table_curves
+from disan_tf.study.front_page import update_pages
+from disan_tf.study.papers import paper_figures
+from disan_tf.study.recorded_tables import benchmark_tables, results_table
+from disan_tf.study.results import Records, read_records, read_result, write_predictions
+from disan_tf.study.tables import render_tables
+
+
+def report(runs: Optional[Path], output: Path) -> None:
+    """Records all finished runs below `runs`, see `record`, and writes all tables anew.
+
+    Args:
+      runs: a work directory, a series or a tree of them; None = only write the tables.
+      output: the folder of the files above. If it is this repository's `checkpoints/`, the front
+        page's results are written too.
+    """
+    if runs is not None:
+        record(Path(runs), output)
+    records = read_records(output)
+    draw_table_curves(records.results, output / "figures")
+    draw_results(records.results, output / "figures")
+    for name, text in render_pages(records, output).items():
+        write_atomically(output / name, text)
+    if output.resolve() == CHECKPOINTS:
+        update_pages()
+    print(f"tables in {output / 'tables'}")
+
+
+def render_pages(records: Records, output: Path) -> dict[str, str]:
+    """Renders the tables and pages of the records of `output`: path below it -> text."""
+    tables = {
+        **render_tables(records),
+        **results_table(records.results),
+        **benchmark_tables(records.benchmarks),
+    }
+    return {
+        **{f"tables/{name}": text for name, text in tables.items()},
+        **render_claims(assess_claims(records)),
+        settings.PAGE: settings.render_deviations(records.results, settings.load_defaults()),
+    }
+
+
+def record(root: Path, output: Path) -> None:
+    """Writes the results and predictions of a tree's runs, and prints a line for each.
+
+    Raises:
+      UserError: there is no run.
+    """
+    folders = list(find_runs(root))
+    if not folders:
+        raise UserError(f"{root} holds no work directory; name the folder of your runs.")
+    for folder in folders:
+        name = _name(root, folder)
+        path = output / "results" / f"{name}.json"
+        previous = read_result(path) if path.exists() else {}
+        try:
+            run = summarise(folder, previous)
+        except UserError as error:
+            print(f"skipped: {error}")
+            continue
+        joined = extend(previous, run) if previous else None
+        names = [member["name"] for member in run.get("members", [])]
+        members = {name: folder / name for name in names} or {member_name(run["config"]): folder}
+        write_json(path, {**run, **(joined or {})})
+        write_predictions(output / "predictions" / f"{name}.npz", members, joins=bool(joined))
+        print(f"{folder}: {path}" + (f", {describe_members(joined)} now" if joined else ""))
+
+
+def _name(root: Path, folder: Path) -> str:
+    """Returns a run's name: its path below the root."""
+    first, *others = folder.relative_to(root).parts or [folder.resolve().name]
+    if first == "fine_tuning" and others:
+        return f"{first}/{'-'.join(others)}"
+    return "-".join([first, *others])
+
+
+def find_runs(root) -> Iterator[Path]:
+    """Yields work directories and series at and below `root`, without members of series."""
+    for folder, folders, files in os.walk(root):
+        folders.sort()
+        if "series.json" in files or "config.json" in files:
+            folders.clear()
+            yield Path(folder)
+
+
+def summarise(folder: Path, previous: dict) -> dict:
+    """Returns what `summarise_series` or `summarise_run` returns, "command", "paper" and "note".
+
+    Args:
+      folder: the folder of the run or series.
+      previous: the last recorded result; its command and note stay where the folder has none.
+
+    Raises:
+      UserError: the run is not finished, or a file is not as a training writes it.
+    """
+    is_series, note = (folder / "series.json").exists(), folder / "note.txt"
+    try:
+        run = summarise_series(folder) if is_series else summarise_run(folder)
+        paper = paper_figures(run["config"])
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:
+        raise UserError(f"{folder} holds files that no training writes ({error!r}).") from None
+    words = note.read_text(encoding="utf-8").split() if note.exists() else []
+    about = {
+        "command": run.pop("command") or previous.get("command"),
+        "paper": paper or previous.get("paper", ""),
+        "note": " ".join(words) or previous.get("note", ""),
+    }
+    return {**about, **run}

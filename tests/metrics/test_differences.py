@@ -1,0 +1,124 @@
+"""Differences of two models: values by hand, intervals that hold what they should."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from disan_tf.metrics.differences import Predictions, difference, difference_over_all
+
+EXAMPLES = 1000
+GENERATOR = np.random.default_rng(5)
+LABELS = GENERATOR.integers(0, 5, EXAMPLES).astype(np.uint8)
+
+
+def _right(share, labels=LABELS, seed=0):
+    """Predictions of which about this share is right."""
+    right = np.random.default_rng(seed).random(len(labels)) < share
+    return Predictions(np.where(right, labels, (labels + 1) % 5).astype(np.uint8), labels)
+
+
+def _accuracy(predictions):
+    return np.mean(predictions.predictions == predictions.labels)
+
+
+def test_the_difference_is_that_of_the_means_over_the_members():
+    ours, others = [_right(0.5, seed=1), _right(0.7, seed=2)], [_right(0.4, seed=3)]
+    found = difference(ours, others, "accuracy")
+    expected = np.mean([_accuracy(each) for each in ours]) - _accuracy(others[0])
+    assert found.value == pytest.approx(expected)
+    assert found.low < found.value < found.high
+
+
+def test_the_interval_is_about_that_of_the_normal_distribution():
+    one, other = _right(0.6, seed=1), _right(0.5, seed=2)
+    found = difference([one], [other], "accuracy")
+    gains = (one.predictions == LABELS).astype(float) - (other.predictions == LABELS)
+    half = 1.96 * np.std(gains) / np.sqrt(EXAMPLES)
+    assert found.low == pytest.approx(found.value - half, abs=0.004)
+    assert found.high == pytest.approx(found.value + half, abs=0.004)
+
+
+def test_a_model_does_not_differ_from_itself():
+    assert difference([_right(0.5)], [_right(0.5)], "accuracy") == (0.0, 0.0, 0.0)
+
+
+def test_correlations_are_pearsons():
+    labels = GENERATOR.uniform(1, 5, EXAMPLES).astype(np.float32)
+    noisy = [
+        Predictions((labels + GENERATOR.normal(0, width, EXAMPLES)).astype(np.float32), labels)
+        for width in (0.5, 0.6, 1.0)
+    ]
+    found = difference(noisy[:2], noisy[2:], "pearson")
+    first, second, third = (stats.pearsonr(each.predictions, labels)[0] for each in noisy)
+    assert found.value == pytest.approx((first + second) / 2 - third, abs=1e-6)
+    assert 0 < found.low < found.value < found.high
+    assert difference(noisy[2:], noisy[:2], "pearson").value == pytest.approx(-found.value)
+
+
+def test_exchanging_the_sides_negates_the_interval():
+    ours = [_right(0.5, seed=1), _right(0.55, seed=2), _right(0.53, seed=3)]
+    others = [_right(0.4, seed=4), _right(0.47, seed=5)]
+    found = difference(ours, others, "accuracy", over_seeds=True)
+    value, low, high = difference(others, ours, "accuracy", over_seeds=True)
+    assert (-value, -high, -low) == pytest.approx(found, abs=1e-12)
+
+
+def test_other_examples_cannot_be_compared():
+    other = np.roll(LABELS, 1)
+    assert difference([_right(0.5)], [_right(0.5, other)], "accuracy") is None
+
+
+# Seeds and examples
+
+
+def _members(shares):
+    """Members that differ in accuracy, each correct on the first examples."""
+    labels = np.zeros(EXAMPLES, np.uint8)
+    return [
+        Predictions((np.arange(EXAMPLES) >= share * EXAMPLES).astype(np.uint8), labels)
+        for share in shares
+    ]
+
+
+def test_equal_systems_differ_by_nothing_within_an_interval_that_holds_0():
+    ours = [_right(0.5, seed=seed) for seed in (1, 2, 3)]
+    found = difference(ours, ours[::-1], "accuracy", over_seeds=True)
+    assert found.value == pytest.approx(0.0, abs=1e-12)
+    assert found.low < 0 < found.high
+    assert difference(ours, ours[::-1], "accuracy", over_seeds=True) == found  # the same draws
+
+
+def test_a_class_that_one_system_shifts_costs_its_share():
+    labels = np.repeat(np.arange(5, dtype=np.uint8), EXAMPLES // 5)
+    correct = Predictions(labels, labels)
+    shifted = Predictions(np.where(labels == 4, 0, labels).astype(np.uint8), labels)
+    found = difference([correct] * 2, [shifted] * 2, "accuracy", over_seeds=True)
+    half = 1.96 * np.sqrt(0.2 * 0.8 / EXAMPLES)
+    assert found.value == pytest.approx(0.2)
+    assert found.low == pytest.approx(0.2 - half, abs=0.004)
+    assert found.high == pytest.approx(0.2 + half, abs=0.004)
+
+
+def test_members_that_agree_add_nothing_to_the_interval_over_examples():
+    members = [_right(0.6, seed=1)] * 3, [_right(0.5, seed=1)] * 3
+    assert difference(*members, "accuracy", over_seeds=True) == pytest.approx(
+        difference(*members, "accuracy")
+    )
+
+
+def test_the_variation_over_seeds_is_that_of_the_sample():
+    shares = np.linspace(0.3, 0.9, 4)
+    ours, others = _members(shares), _members((0.0, 0.0))
+    found = difference(ours, others, "accuracy", over_seeds=True)
+    error = np.sqrt(np.var(shares, ddof=1) / 4)
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.12)
+
+
+def test_an_interval_covers_the_seeds_where_both_sides_have_several():
+    several, others = _members((0.5, 0.6, 0.7)), _members((0.5, 0.5))
+    expected = difference(several, others, "accuracy", over_seeds=True)
+    found = difference_over_all(several, others, "accuracy")
+    assert found == (expected, "seeds and examples")
+    expected = difference(several, others[:1], "accuracy")
+    found = difference_over_all(several, others[:1], "accuracy")
+    assert found == (expected, "one seed: examples only")

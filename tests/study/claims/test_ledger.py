@@ -1,0 +1,307 @@
+"""The ledger: the papers' claims, each verdict from small results, and what prevents one."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from disan_tf.common.errors import UserError
+from disan_tf.metrics.differences import Interval, Predictions
+from disan_tf.study.claims.conditions import other_trainings
+from disan_tf.study.claims.evidence import (
+    LOWER_IS_BETTER,
+    Benchmark,
+    Finding,
+    Parameters,
+    Rows,
+    Selection,
+    Untested,
+)
+from disan_tf.study.claims.ledger import (
+    NOT_SUPPORTED,
+    NOT_TESTED,
+    SUPPORTED,
+    UNDECIDED,
+    Claim,
+    Entry,
+    render_claims,
+)
+from disan_tf.study.papers import read_of_all, read_section
+from disan_tf.study.results import Records
+from tests.support.runs.finished import DATA, config_of
+
+EXAMPLES = 1000
+LABELS = np.zeros(EXAMPLES, np.uint8)
+MODELS = ("DiSAN", "Bi-LSTM with s2t self-attention")
+ROWS = Rows("disan_table_2", MODELS)
+CLAIM = Claim("It leads.", "Table 2", ROWS, "a qualification")
+CLAIMS = read_of_all("claims", tuple[Claim, ...])
+
+
+def _predictions_of(share):
+    """Predictions of which exactly this share is correct."""
+    return Predictions((np.arange(EXAMPLES) >= share * EXAMPLES).astype(np.uint8), LABELS)
+
+
+def _series(encoder, shares):
+    """A result with one member for each share of correct test examples."""
+    members = [{"seed": seed, "steps": 30} for seed, _ in enumerate(shares, start=1)]
+    scores = {split: {"accuracy": float(np.mean(shares))} for split in ("dev", "test")}
+    config = config_of(encoder=encoder)
+    config["data"]["lowercase"], config["task"] = False, {"hidden_units": 16}
+    about = {"data": DATA, "parameters": 1000, "best_epoch": 2.0}
+    return {"config": config, "members": members, "mean": scores, **about}
+
+
+def _records(ours, others):
+    results = {"ours": _series("disan", ours), "others": _series("bi_lstm", others)}
+    kept = {"ours": [*map(_predictions_of, ours)], "others": [*map(_predictions_of, others)]}
+    return Records(results, kept, {})
+
+
+def _judge(finding, no_cost=False):
+    return Entry(Claim("", "", ROWS, no_cost=no_cost), finding).verdict
+
+
+@pytest.fixture
+def records():
+    return _records((0.60, 0.61), (0.50, 0.51))
+
+
+@pytest.mark.parametrize(
+    "ours, others, verdict",
+    [
+        ((0.60, 0.61, 0.62), (0.50, 0.51, 0.52), SUPPORTED),
+        ((0.50, 0.51, 0.52), (0.60, 0.61, 0.62), NOT_SUPPORTED),
+        ((0.50, 0.60, 0.70), (0.49, 0.59, 0.69), UNDECIDED),  # within the variation over seeds
+    ],
+)
+def test_a_clear_lead_of_several_seeds_decides(ours, others, verdict):
+    assert _judge(ROWS.find(_records(ours, others))) == verdict
+
+
+@pytest.mark.parametrize("ours, others", [((0.6,), (0.5, 0.5)), ((0.6, 0.6), (0.5,))])
+def test_one_seed_on_either_side_is_undecided_and_the_cell_says_so(ours, others):
+    finding = ROWS.find(_records(ours, others))
+    assert finding.interval.low > 0 and finding.covers == "one seed: examples only"
+    assert _judge(finding) == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    "part, option, value, words",
+    [
+        ("train", "steps", 60, "trained for 30 steps and for 60 steps"),
+        ("train", "batch_size", 4, "train.batch_size 2 and 4"),
+        ("task", "highway", True, "task.highway False and True"),
+        ("task", "highway", False, ""),  # a layer that is switched off is no difference
+        ("task", "hidden_units", 7, "task.hidden_units 16 and 7"),
+        ("data", "lowercase", True, "data.lowercase False and True"),
+    ],
+)
+def test_different_conditions_are_undecided_and_named(records, part, option, value, words):
+    records.results["others"]["config"][part][option] = value
+    finding = ROWS.find(records)
+    assert finding.unequal == words and (_judge(finding) == UNDECIDED) == bool(words)
+    assert Entry(CLAIM, finding).reason == ("different conditions" if words else "at equal steps")
+    if part == "task":  # where the paper's two models differ too
+        equal = Rows("disan_table_2", MODELS, apart=(f"task.{option}",)).find(records)
+        assert equal.unequal == "" and _judge(equal) == SUPPORTED
+
+
+def test_a_verdict_at_equal_steps_says_so_and_one_at_convergence_does_not(records):
+    entry = Entry(CLAIM, ROWS.find(records))
+    assert (entry.verdict, entry.reason) == (SUPPORTED, "at equal steps")
+    for run in records.results.values():
+        run["config"]["train"].update(patience=2, steps=31)  # both stopped after 30 steps
+    entry = Entry(CLAIM, ROWS.find(records))
+    assert (entry.verdict, entry.reason) == (SUPPORTED, "")
+    records.results["others"]["members"][0]["steps"] = 31
+    assert ROWS.find(records).unequal == "trained until patience ended and for 31 steps"
+
+
+def test_other_trainings_of_the_same_model_have_their_scores_and_differences(records):
+    longer, padded = (copy.deepcopy(records.results["others"]) for _ in range(2))
+    for member, steps in zip(longer["members"], (50, 70)):
+        member["steps"] = steps
+    longer["config"]["train"].update(steps=70, batch_size=4)
+    padded["config"]["data"]["vector_dim"] = 100
+    results = {**records.results, "longer": longer, "padded": padded}
+    kept = {**records.predictions, "longer": [*map(_predictions_of, (0.7, 0.7))]}
+    longer["mean"]["test"]["accuracy"] = 0.7
+    finding = ROWS.find(records._replace(results=results, predictions=kept))
+    name = "Bi-LSTM with s2t self-attention"
+    assert f"{name} after 50 to 70 steps: 70.00, -9.50 (" in finding.protocol
+    assert finding.protocol.endswith(f"{name} with vectors padded to 300 dimensions: 50.50, +10.00")
+    assert finding.runs == ("ours", "others") and _judge(finding) == SUPPORTED
+    assert dict(other_trainings(results["others"], results)).keys() == {"longer", "padded"}
+    longer["config"]["encoder"]["name"] = "disan"  # the first model, whose lead it makes
+    finding = ROWS.find(records._replace(results=results, predictions=kept))
+    assert "DiSAN after 50 to 70 steps: 70.00, +19.50 (" in finding.protocol
+    longer["config"]["encoder"]["units"] = 7
+    assert dict(other_trainings(results["others"], results)).keys() == {"padded"}
+
+
+def test_without_predictions_there_is_no_interval_and_no_decision(records):
+    finding = ROWS.find(records._replace(predictions={}))
+    assert finding.interval is None and finding.covers == "no interval: predictions were not kept"
+    assert _judge(finding) == UNDECIDED and finding.gain == "+10.00"
+
+
+def test_a_missing_run_is_named_and_not_tested(records):
+    del records.results["others"]
+    finding = ROWS.find(records)
+    assert _judge(finding) == NOT_TESTED
+    assert finding.missing == "Bi-LSTM with s2t self-attention: not run"
+    assert finding.ours == "DiSAN 60.50"
+    few = Rows("disan_table_2", MODELS, examples=7).find(_records((0.6,), (0.5,)))
+    assert _judge(few) == NOT_TESTED and few.missing == "runs on 7 training examples: not run"
+
+
+@pytest.mark.parametrize(
+    "low, high, verdict",
+    [(-0.002, 0.001, SUPPORTED), (-0.009, -0.004, NOT_SUPPORTED), (-0.004, -0.001, UNDECIDED)],
+)
+def test_a_claim_of_no_cost_has_a_margin(low, high, verdict):
+    finding = Finding("", value=0.0, interval=Interval(0.0, low, high))
+    assert _judge(finding, no_cost=True) == verdict
+
+
+def test_runs_are_chosen_by_conditions_and_not_by_scores(records):
+    better = copy.deepcopy(records.results["ours"])
+    better["config"]["train"]["batch_size"] = 4
+    better["mean"]["test"]["accuracy"] = 0.9
+    records.results["better"] = better
+    assert ROWS.find(records).runs == ("ours", "others")
+    more = copy.deepcopy(records.results["ours"])
+    more["members"].append({"seed": 3, "steps": 30})
+    records.results["more"] = more
+    assert ROWS.find(records).runs == ("more", "others")
+
+
+def test_a_claim_without_a_comparison_shows_the_run_with_most_examples_then_vectors_then_seeds():
+    records = _records((0.50,), (0.40,))
+    quoted = Untested("a model of another paper", "51.2", ROWS.table, "DiSAN")
+
+    def add(name, shares, covered, examples=0):
+        run = _series("disan", shares)
+        run["data"] = {**DATA, "training_tokens_covered": covered}
+        run["config"]["train"]["examples"] = examples
+        records.results[name] = run
+
+    add("fewer examples", (0.70, 0.71), 1.0, DATA["training_read"] // 2)
+    assert quoted.find(records).ours == "50.00"
+    add("more vectors", (0.30,), 0.98)
+    assert quoted.find(records).ours == "30.00"
+    add("more seeds", (0.20, 0.20), 0.98)
+    assert quoted.find(records).ours == "20.00"
+    assert _judge(quoted.find(records)) == NOT_TESTED
+    assert quoted.find(records).paper == "51.72 and 51.2"
+
+
+def test_fewer_parameters_are_supported_and_more_are_not():
+    records = _records((0.5,), (0.5,))
+    evidence = Parameters("disan_table_1", MODELS)
+    for run in records.results.values():
+        run["config"] = {**run["config"], "name": "disan_snli"}
+        run["config"]["data"].update(corpus="snli", classes=None)
+    records.results["ours"]["parameters"] = 900
+    assert _judge(evidence.find(records)) == SUPPORTED
+    records.results["ours"]["parameters"] = 1100
+    assert _judge(evidence.find(records)) == NOT_SUPPORTED
+
+
+@pytest.mark.parametrize(
+    "ours, verdict",
+    [((10, 9, 11), SUPPORTED), ((30, 29, 31), NOT_SUPPORTED), ((20, 15, 25), UNDECIDED)],
+)
+def test_times_are_judged_by_their_ranges(ours, verdict):
+    keys = ("median_ms", "min_ms", "max_ms")
+    times = {"a": dict(zip(keys, ours)), "b": dict(zip(keys, (21, 19, 22)))}
+    records = Records({}, {}, {"file": {"machine": {"processor": "P", "threads": 2}, **times}})
+    benchmark = Benchmark("", "file", "a", "b", ("our C++ kernel",) * 2)
+    finding = benchmark.find(records)
+    assert _judge(finding) == verdict and finding.ours == f"{ours[0]:.1f} ms and 21.0 ms"
+    assert _judge(benchmark.find(Records({}, {}, {}))) == NOT_TESTED
+
+
+def test_a_verdict_on_times_names_the_kernel_that_one_model_has():
+    speed = {"pairs_per_second": 20, "min": 19, "max": 22}
+    record = {"machine": {"processor": "P", "threads": 2}, "speeds": [speed, {**speed, "max": 20}]}
+    record["speeds"][1].update(pairs_per_second=10, min=9, max=11)
+    records = Records({}, {}, {"file": record})
+
+    def reason(*kernels):
+        finding = Benchmark("", "file", "speeds/0", "speeds/1", kernels).find(records)
+        assert finding.gain == "2.00 times (1.73 to 2.44)"
+        return Entry(CLAIM, finding).reason
+
+    assert reason("our C++ kernel", "our C++ kernel") == ""
+    assert reason("our C++ kernel", "TensorFlow's") == "with our C++ kernel"
+
+
+@pytest.mark.parametrize(
+    "shows, gain", [("no cost", "-10.00"), ("few tokens", "+15.00"), ("more dependents", "+30.00")]
+)
+def test_selections_are_averaged_over_models_and_decide_nothing(shows, gain):
+    test = {"accuracy": 0.5, "all_accuracy": 0.6, "head_fraction": 0.2, "dependent_fraction": 0.5}
+    run = _series("resan", (0.5, 0.5))
+    run["config"].update(name="resan_snli")
+    run["config"]["data"].update(corpus="snli", classes=None)
+    run["config"]["encoder"].update(
+        activation="elu", unselected="mean", shared=False, sampling="parallel"
+    )
+    for member in run["members"]:
+        member["scores"] = {"test": test}
+    finding = Selection("", shows).find(Records({"resan": run}, {}, {}))
+    assert (finding.gain, finding.seeds, _judge(finding)) == (gain, "2 models", UNDECIDED)
+    assert finding.covers.endswith(f"paper's sign in {2 * (gain[0] == '+')} of 2")
+    assert _judge(Selection("", shows).find(Records({}, {}, {}))) == NOT_TESTED
+
+
+def test_the_page_counts_the_papers_verdicts_and_intervals():
+    finding = ROWS.find(_records((0.60, 0.61, 0.62), (0.50, 0.51, 0.52)))
+    size = Finding("1m and 2m", value=1.0, interval=Interval(1.0, 1.0, 1.0), covers="exact")
+    ours = Claim("It is ours.", "after Table 2", ROWS, ours=True)
+    smaller = Claim("It is smaller.", "Table 1", ROWS, about="speed or size")
+    entries = [Entry(CLAIM, finding), Entry(ours, finding), Entry(smaller, size)]
+    files = render_claims({"DiSAN": entries})
+    assert "| DiSAN | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |" in files["claims.md"]
+    assert "2 of 2 intervals over seeds and examples exclude 0; by chance 0.1" in files["claims.md"]
+    assert "| Ours: It is ours. |" in files["claims.md"]
+    assert "best after 2 epochs; a qualification" in files["claims.csv"]
+    assert "ours others" in files["claims.csv"]
+    assert "| supported at equal steps |" in files["claims.md"]
+    assert ",supported,at equal steps,us,accuracy,after Table 2," in files["claims.csv"]
+
+
+# The claims of the papers
+
+
+def test_no_paper_has_a_claim_twice_and_the_first_row_leads_in_it():
+    for claims in CLAIMS.values():
+        assert len({claim.text for claim in claims}) == len(claims)
+    for claim in (claim for claims in CLAIMS.values() for claim in claims):
+        evidence = claim.evidence
+        if type(evidence) is Rows and all(evidence.figures):
+            ours, other = (float(figure.split()[0]) for figure in evidence.figures)
+            lower = evidence.score.key in LOWER_IS_BETTER
+            assert (other > ours if lower else ours > other) or claim.no_cost, claim.text
+
+
+@pytest.mark.parametrize(
+    "evidence, reason",
+    [
+        ("{kind: rows, table: t, models: [a, b]}", "no table t with a model a"),
+        ("{kind: rows, table: disan_table_2, models: [DiSAN, b]}", "no table disan_table_2 with a"),
+        ("{kind: rows, table: disan_table_2, models: [DiSAN]}", "needs two models and a column of"),
+        ("{kind: rows, table: disan_table_2, models: [DiSAN, DiSAN], column: a}", "a column of"),
+        ("{kind: untested, paper: p, missing: m, table: disan_table_2}", "with a model"),
+        ("{kind: benchmark, paper: p, file: f, first: a, second: b, kernels: [c]}", "must name"),
+        ("{kind: rumour}", "claims.evidence.kind must be one of"),
+    ],
+)
+def test_a_wrong_reference_is_refused_with_its_line(tmp_path, evidence, reason):
+    text = f"claims:\n  - text: It leads.\n    place: Table 1\n    evidence: {evidence}\n"
+    (tmp_path / "disan.yaml").write_text(text)
+    with pytest.raises(UserError, match=f"disan.yaml, line 4: .*{reason}"):
+        read_section("disan", "claims", tuple[Claim, ...], tmp_path)

@@ -1,0 +1,122 @@
+"""Our best figures beside those of the papers."""
+
+import shutil
+
+import pytest
+
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.study.front_page import (
+    front_page_table,
+    ledger_sentence,
+    pages,
+    update_pages,
+)
+from disan_tf.study.papers import TABLES
+from tests.support.errors import user_error
+from tests.support.runs.training import load_config
+
+MARKS = {
+    page: [f"<!-- {name}: {place} -->\n" for place in ("begin", "end")]
+    for page, name in {"README.md": "results", "docs/reproduce.md": "rows"}.items()
+}
+DATA = {"official_training_examples": 200, "training_examples": 40, "training_read": 50}
+
+
+def _run(name, variant="", dev=0.5, test=0.75, **changed):
+    """As much of a recorded run as the table looks at."""
+    config = load_config(name, variant).to_dict()
+    scores = {"dev": {"accuracy": dev}, "test": {"accuracy": test}}
+    return {"config": config, "data": DATA, **scores, **changed}
+
+
+def _line(results, paper, corpus):
+    """The cells that follow paper and corpus."""
+    table = front_page_table(results).splitlines()
+    lines = [line.removesuffix(" |").split(" | ") for line in table]
+    (cells,) = (line[2:] for line in lines if f"[{paper}]" in line[0] and line[1] == corpus)
+    return cells
+
+
+def test_every_paper_has_a_row_of_models_of_its_table_and_a_figure():
+    tables = [table for table in TABLES.values() if table.front_page]
+    assert len(tables) <= 8
+    assert {table.paper for table in tables} == {table.paper for table in TABLES.values()}
+    for table in tables:
+        assert {*table.front_page} <= {row.model for row in table.rows}
+        theirs, ours, *_ = _line({}, table.paper, table.corpus)
+        assert theirs and ours == "not run"
+
+
+def test_the_sentence_on_the_ledger_counts_verdicts(tmp_path):
+    verdicts = ["supported", "undecided", "not tested", "undecided", "not supported", "undecided"]
+    lines = ["made by,verdict", *(f"the paper,{verdict}" for verdict in verdicts), "us,supported"]
+    (tmp_path / "claims.csv").write_text("\n".join(lines))
+    text = ledger_sentence(tmp_path / "claims.csv")
+    assert text.endswith(
+        "lists 6 claims: 1 supported, 1 not supported, 3 undecided and 1 not tested."
+    )
+
+
+def test_of_several_runs_the_best_on_dev_counts_whatever_its_test_score():
+    results = {
+        "lucky": _run("disan_snli", dev=0.5, test=0.9),
+        "chosen": _run("disan_snli", dev=0.6, test=0.7),
+    }
+    assert _line(results, "DiSAN", "SNLI") == ["85.62", "70.00", "20.0 %"]
+    baseline = {"other": _run("disan_snli", "bi_lstm")}
+    assert _line(baseline, "DiSAN", "SNLI")[1] == "not run"
+
+
+def test_the_papers_figure_is_that_of_our_model_or_else_its_strongest():
+    assert _line({}, "DSA", "SNLI")[0] == "87.4"
+    assert _line({"mine": _run("dsa_snli")}, "DSA", "SNLI")[:2] == ["86.8", "75.00"]
+    line = _line({"mine": _run("elmo_disan_sst", "both")}, "ELMo-DiSAN", "SST, five classes")
+    assert line[:2] == ["54.25", "75.00, DiSAN + small biLM and GloVe"]
+
+
+def test_a_series_of_correlations_has_its_deviation():
+    scores = {"dev": {"pearson": 0.8}, "test": {"pearson": 0.86851}}
+    deviation = {"dev": {"pearson": 0.1}, "test": {"pearson": 0.001}}
+    run = {**_run("disan_sick"), "members": [], "mean": scores, "standard_deviation": deviation}
+    line = _line({"mine": run}, "DiSAN", "SICK")
+    assert line[:2] == ["r .8695 (.0012)", "r 0.8685 (0.0010)"]
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Two pages whose results are outdated, a recorded result, and a ledger."""
+    result = next((CHECKPOINTS / "results").glob("disan_sst*.json"))
+    (tmp_path / "checkpoints/results").mkdir(parents=True)
+    shutil.copy(result, tmp_path / "checkpoints/results/mine.json")
+    (tmp_path / "checkpoints/claims.csv").write_text("made by,verdict\nthe paper,supported\n")
+    (tmp_path / "docs").mkdir()
+    for path, marks in MARKS.items():
+        (tmp_path / path).write_text("before\n" + "earlier\n".join(marks) + "after\n")
+    return tmp_path
+
+
+def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
+    update_pages(repository)
+    texts = {path: (repository / path).read_text() for path in MARKS}
+    for path, (begin, end) in MARKS.items():
+        assert texts[path].startswith(f"before\n{begin}")
+        assert texts[path].endswith(f"{end}after\n") and "earlier" not in texts[path]
+    assert "| [DiSAN](checkpoints/tables/" in texts["README.md"]
+    assert "lists 1 claims: 1 supported" in texts["README.md"]
+    assert "disan/sick" in texts["docs/reproduce.md"]
+
+
+@pytest.mark.parametrize("page, mark", [(page, MARKS[page][k]) for k, page in enumerate(MARKS)])
+def test_pages_without_a_mark_are_refused_and_not_changed(repository, page, mark):
+    path = repository / page
+    path.write_text(path.read_text().replace(mark, ""))
+    before = [(repository / each).read_text() for each in MARKS]
+    assert f"{path} lacks the lines <!-- " in user_error(update_pages, repository)
+    assert [(repository / each).read_text() for each in MARKS] == before
+
+
+def test_the_pages_show_what_is_recorded():
+    found = pages()
+    assert found.keys() == {CHECKPOINTS.parent / page for page in MARKS}
+    for path, text in found.items():
+        assert text == path.read_text("utf-8"), f"run --mode=report for {path}"

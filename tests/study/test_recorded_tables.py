@@ -1,0 +1,143 @@
+"""The pages of all recorded runs, with hours and machines, and of recorded benchmarks."""
+
+import pytest
+
+from disan_tf.study.descriptions import describe_examples
+from disan_tf.study.recorded_tables import benchmark_tables, results_table
+from disan_tf.study.report import summarise
+from tests.support.runs.finished import MACHINE, config_of, write_run, write_series
+
+SEEN = "900 of 8,544 trees (10.5 %)"
+
+
+def _page(**results):
+    return results_table(results)["results.md"]
+
+
+def test_runs_and_series_have_a_line_and_their_hours(recorded):
+    text = _page(mine=recorded(), series=recorded(tests=(0.4, 0.5, 0.6)))
+    numbers = "1,000 | 1.0 | 2"
+    row = f"| mine (seed 3) | {SEEN} | 68.3 % | {numbers} | 50.00 | 47.50 | 51.72 | 0.1 |"
+    assert f"{row} not recorded |" in text
+    row = f"{SEEN} | 68.3 % | {numbers} | 50.00 (0.00) | 50.00 (10.00) | 51.72 | 0.1 |"  # 9 minutes
+    assert f"| series (seeds 1, 2, 3) | {row}" in text
+    assert "In all 2 runs, 4 trainings, 0.2 hours." in text
+
+
+def test_recorded_machines_stand_beside_trainings_without_one(tmp_path, recorded):
+    folder = write_series(tmp_path / "series", config_of())
+    for seed, machine in ((1, MACHINE), (2, {**MACHINE, "gpu": "none"})):
+        write_run(folder / f"seed-{seed}", config_of(seed=seed), machine=machine)
+    text = _page(series=summarise(folder, {}))
+    assert "| Some CPU, 2 of 4: 2 trainings; not recorded: 1 training |" in text
+    text = _page(run=recorded(machine={**MACHINE, "gpu": "Some GPU"}))
+    assert "| Some GPU beside Some CPU, 2 of 4 |" in text
+
+
+@pytest.mark.parametrize(
+    "drawn, kept, trained",
+    [(0, 900, "900"), (400, 900, "400"), (950, 900, "900"), (0, 15_000, "1,000")],
+    ids=["all", "a draw", "more than there are", "phrases of the trees"],
+)
+def test_the_training_examples_are_those_that_were_trained_on(drawn, kept, trained):
+    data = {"training_examples": kept, "training_read": 1000, "unit": "trees"}
+    data["official_training_examples"] = 2000
+    run = {"config": {"train": {"examples": drawn}}, "data": data}
+    assert describe_examples(run).startswith(f"{trained} of 2,000 trees (")
+
+
+def test_scores_are_pearsons_r_or_the_perplexity_where_there_is_no_accuracy(recorded):
+    run, scores = recorded(config_of("sick")), {"pearson": 0.86604, "spearman": 0.811, "mse": 0.33}
+    text = _page(mine={**run, "dev": scores, "test": scores})
+    assert "| r 0.8660 | r 0.8660 | r .8695 (.0012) |" in text
+    assert "0.811" not in text and ".2879" not in text
+    run, scores = recorded(config_of("text")), {"log_likelihood": -4.5, "perplexity": 90.017}
+    text = _page(mine={**run, "dev": scores, "test": scores})
+    assert "| perplexity 90.02 | perplexity 90.02 |  |" in text
+
+
+@pytest.mark.parametrize(
+    "folds, shown", [([0, 1, 2], "seed 1, 3 folds"), ([0, 2], "seed 1, folds 0, 2 of 3")]
+)
+def test_folds_are_counted(recorded, folds, shown):
+    run = recorded(config_of("cr", folds=3, fold=0))
+    run["members"] = [{"seed": 1, "fold": fold, "minutes": 1.0} for fold in folds]
+    assert f"| mine ({shown}) |" in _page(mine=run)
+
+
+def test_what_was_not_recorded_has_no_share(recorded):
+    assert "| no vectors |" in _page(mine=recorded(config_of(vectors="")))
+    run = recorded()
+    lacks = {"official_training_examples": None, "training_tokens_covered": None}
+    text = _page(mine={**run, "data": {**run["data"], **lacks}})
+    assert "| not recorded | not recorded |" in text
+
+
+# Benchmarks; the repository's page has all kinds, see test_report.py
+
+
+EPOCH = {"pairs_per_second": 107.2, "epoch_minutes": 85.6}
+BENCHMARK = {"machine": {"processor": "Fast", "threads": 2, "tensorflow": "2.15.1"}}
+
+
+def _benchmarks(*records):
+    named = {str(number): {**BENCHMARK, **record} for number, record in enumerate(records)}
+    return benchmark_tables(named)["benchmarks.md"]
+
+
+def test_disan_stands_beside_the_authors_formulation():
+    times = {"dense": 90.0, "native": 3.0, "float32": 30.0, "mixed_bfloat16": 15.0}
+    forms = {
+        name: {
+            "median_ms": ms,
+            "dense_ratio": 90.0 / ms,
+            "products_ratio": ms / 15.0,
+            "pairs_per_second": 9000.0 / ms,
+        }
+        for name, ms in times.items()
+    }
+    record = {
+        "config": {"encoder": {"name": "disan"}},
+        "core": [{"length": 14, "forms": forms}, {"length": 400, "forms": {"native": {}}}],
+        "step": [{"kind": "train", "lengths": [15, 8], "forms": forms}],
+        "epoch": {"forms": forms},
+    }
+    text = _benchmarks(record)
+    assert "## DiSAN\n\n| machine | threads | TensorFlow | quantity | lengths |" in text
+    assert (
+        "| Fast | 2 | 2.15.1 | attention, forward and backward, ms | 14 | 90.0 | 3.0 |  | 30 |  |"
+        in text
+    )
+    assert "| training step, ms | 15/8 | 90 | 30 | 15.0 | 3.0, 6.0 | 2.00, 1.00 |" in text
+    epoch = "| epoch, pairs per second | of SNLI | 100 | 300 | 600 | 3.0, 6.0 |"
+    assert epoch in text and "400" not in text
+
+
+def test_encoders_have_epochs_beside_the_papers():
+    encoders = {
+        name: {
+            "parameters": 1_000,
+            "epoch_seconds": seconds,
+            "disan_ratio": seconds / 500.0,
+            "inference_pairs_per_second": 2_000.0,
+        }
+        for name, seconds in {"bi_lstm": 1_000.0, "disan": 500.0}.items()
+    }
+    text = _benchmarks({"encoders": {"dtype": "float32", "encoders": encoders}})
+    assert "## The encoders of DiSAN's Table 1, float32" in text
+    assert "| bi_lstm | 1,000 | 1,000 | 2.00 | 3.54 | 2,000 |" in text  # the paper: 2080 s to 587 s
+    assert "| disan | 1,000 | 500 | 1.00 | 1.00 | 2,000 |" in text
+
+
+def test_a_kind_of_benchmark_has_one_table_for_all_machines():
+    record = {
+        "config": {"encoder": {"name": "drcn", "functions": "Cs"}, "train": {"batch_size": 64}},
+        "epoch": {"forms": dict.fromkeys(("float32", "mixed_bfloat16"), EPOCH)},
+    }
+    peaks = {"float32": 1.5, "mixed_bfloat16": 1.2}.items()
+    memory = {"step": [{"lengths": [15, 8], "form": form, "peak_gib": gib} for form, gib in peaks]}
+    gpu = {**BENCHMARK["machine"], "gpu": "NVIDIA L4", "tensorflow": "2.21.0"}
+    text = _benchmarks({**record, "memory": memory}, {**record, "machine": gpu})
+    assert text.count("## ") == 1
+    assert "| Fast | 2 | 2.15.1 | Cs | 64 | bfloat16 | 107 | 86 | 1.2 |\n" in text
+    assert "| NVIDIA L4 | 2 | 2.21.0 | Cs | 64 | float32 | 107 | 86 |  |\n" in text

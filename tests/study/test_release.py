@@ -1,0 +1,252 @@
+"""Models by name: the manifest, its digests, and how a model gets into it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from data_prep.prepare import prepare
+from disan_tf.common.errors import UserError
+from disan_tf.common.files import sha256, write_json
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.models import SentenceClassifier
+from disan_tf.runs.bundle import load_bundle, read_info
+from disan_tf.serving.presets import COLUMNS, find_bundle, presets, read_manifest
+from disan_tf.study.model_card import model_card
+from disan_tf.study.release import release
+from disan_tf.training.evaluation import evaluate
+from tests.support.errors import user_error
+from tests.support.models.bundles import RELATEDNESS, make_pair_bundle
+from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
+
+
+@pytest.fixture(scope="module")
+def workdir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    config = with_few_operations(tiny_config(steps=10))
+    make_loop(config, corpus_of(config, folder / "corpus"), folder).run()
+    (folder / "evaluation").mkdir()
+    for split, accuracy in (("dev", 0.5), ("test", 0.25)):
+        (folder / "evaluation" / f"{split}.json").write_text(json.dumps({"accuracy": accuracy}))
+    return folder
+
+
+def test_a_released_model_is_found_by_name_and_has_a_card(workdir, tmp_path):
+    folder = release(workdir, "small", "make small", tmp_path)
+    assert find_bundle("small", tmp_path) == folder
+    load_bundle(folder)
+    row = read_manifest(tmp_path / "manifest.tsv")["small"]
+    assert row["config"] == "disan_sst" and row["parameters"] == "429"
+    assert [row[name] for name in ("criterion", "dev", "test")] == ["accuracy", "0.5000", "0.2500"]
+    card = (folder / "README.md").read_text()
+    assert "make small" in card and "25.00 % on test" in card
+
+
+def test_a_model_of_pairs_is_released_with_its_criterion(tmp_path):
+    make_pair_bundle(tmp_path, RELATEDNESS, encoder={"name": "additive", "units": 4})
+    (tmp_path / "bundle").rename(tmp_path / "best")
+    (tmp_path / "evaluation").mkdir()
+    for split, score in (("dev", 0.5), ("test", 0.25)):
+        write_json(tmp_path / f"evaluation/{split}.json", {"pearson": score})
+    folder = release(tmp_path, "small", "make small", tmp_path / "released")
+    row = read_manifest(tmp_path / "released" / "manifest.tsv")["small"]
+    assert [row[name] for name in ("criterion", "dev", "test")] == ["pearson", "0.5000", "0.2500"]
+    card = (folder / "README.md").read_text()
+    for words in (
+        "sentence_a and sentence_b -> how related they are, from 1 to 5",
+        "| licence | treat the weights like the corpus: CC BY-NC-SA 3.0, no commercial use ([data",
+        "Pearson's r | 0.5000 on dev, 0.2500 on test",
+        "--input=pairs.txt",
+    ):
+        assert words in card
+
+
+def test_a_model_can_be_released_again(workdir, tmp_path):
+    for _ in range(2):
+        release(workdir, "small", "make small", tmp_path)
+    assert len((tmp_path / "manifest.tsv").read_text().splitlines()) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.tsv", "small"]
+
+
+@pytest.fixture(scope="module")
+def with_vectors(tmp_path_factory):
+    """A training with a vector file, and the same corpus prepared with all of its words."""
+    folder = tmp_path_factory.mktemp("vectors")
+    config = with_few_operations(tiny_config(steps=10))
+    config.data.vectors = "glove/small.txt"
+    (folder / "data/glove").mkdir(parents=True)
+    words = ["the", "film", "zebra", "is", "kettle"]  # two of them are in no tree
+    numbers = np.random.default_rng(3).normal(0.0, 0.5, [len(words), 16]).round(4)
+    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, numbers)]
+    (folder / "data/glove/small.txt").write_text("".join(lines))
+    corpus = corpus_of(config, folder / "data")
+    make_loop(config, corpus, folder / "run").run()
+    write_json(folder / "run/run.json", {"command": "make small"})
+    config.data.fixed_words = "all"
+    return folder / "run", prepare(config.data, folder / "data", folder / "prepared"), numbers
+
+
+def test_a_released_model_gets_all_words_of_its_vectors_in_half_precision(with_vectors, tmp_path):
+    workdir, prepared, numbers = with_vectors
+    folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared)
+    before, after = load_bundle(workdir / "best"), load_bundle(folder)
+    assert {"zebra", "kettle"} <= {*after.vocabulary} - {*before.vocabulary}
+    place = after.vocabulary.index("zebra") - after.info["words"][0]
+    fixed = after.model.embedding.fixed.numpy()
+    rounded = {"rtol": 2.0**-8 + 2.0**-11, "atol": 1e-6}  # to eight bits of eleven
+    np.testing.assert_allclose(fixed[place], numbers[2], **rounded)
+    trained = before.model.embedding.trained
+    np.testing.assert_allclose(after.model.embedding.trained, trained, **rounded)
+    for one, other in zip(after.model.encoder.weights, before.model.encoder.weights):
+        np.testing.assert_allclose(one, other, **rounded if other.shape.rank == 2 else {"rtol": 0})
+    weights = next(folder.glob("*.weights.h5"))
+    with h5py.File(weights) as file:
+        assert file["layers/word_embedding/vars/0"].dtype == np.float16
+        dense = file["layers/additive_encoder/attention/token_map/dense/vars"]
+        assert [dense[name].dtype for name in "01"] == [np.float16, np.float32]
+
+
+def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
+    workdir, prepared, _ = with_vectors
+    series = {"mean": {"test": {"accuracy": 0.5}}, "members": [0, 0]}
+    series["standard_deviation"] = {"test": {"accuracy": 0.01}}
+    write_json(tmp_path / "results/mine.json", series)
+    folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared, result="mine")
+    found = evaluate(load_bundle(folder), PreparedCorpus(prepared), "test")["accuracy"]
+    assert float(read_manifest(tmp_path / "manifest.tsv")["small"]["test"]) == round(found, 4)
+    card = (folder / "README.md").read_text()
+    for words in (
+        "    make small\n",
+        "the Stanford Sentiment Treebank",
+        "5 of GloVe; ",
+        "stored as float16",
+        "mean of 2 trainings | 50.00 % (standard deviation 1.00) on test",
+        "PDDL",
+    ):
+        assert words in card
+
+
+def test_a_card_tells_the_fold_and_whether_probabilities_are_calibrated():
+    info = read_info(find_bundle("demo"))
+    for fold, temperature in ((None, None), (8, 1.5)):
+        info["config"]["data"]["fold"] = fold
+        info["scores"]["temperature"] = temperature
+        card = model_card("demo", SentenceClassifier, info, {"dev": 1.0, "test": 1.0}, "command")
+        assert card.lower().count("probabilit") == 1
+        assert ("and fold 8, the best on dev" in card) == bool(fold)
+        assert ("calibrated on dev, with the temperature 1.500" in card) == bool(fold)
+        assert ("Probabilities are not calibrated" in card) != bool(fold)
+
+
+def test_a_corpus_of_other_words_is_refused(with_vectors, workdir, tmp_path):
+    shutil.copytree(workdir, tmp_path / "copy")
+    vocabulary = tmp_path / "copy/best/vocabulary.txt"
+    vocabulary.write_text(vocabulary.read_text().replace("\n", "x\n", 1))
+    info = read_info(workdir / "best")
+    info["sha256"]["vocabulary.txt"] = sha256(vocabulary)
+    write_json(tmp_path / "copy/best/model.json", info)
+    with pytest.raises(UserError, match="other training words than .*fixed_words=all"):
+        release(tmp_path / "copy", "small", "x", tmp_path, with_vectors[1])
+
+
+def test_an_unevaluated_model_is_not_released(workdir, tmp_path):
+    (tmp_path / "best").symlink_to(workdir / "best")
+    with pytest.raises(UserError, match="run --mode=evaluate with --split=dev"):
+        release(tmp_path, "small", "make small", tmp_path / "released")
+
+
+@pytest.fixture
+def beside(workdir, tmp_path, monkeypatch):
+    """A released model, and a work directory of its name in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checkpoints").mkdir()
+    folder = release(workdir, "small", "make small", tmp_path / "checkpoints")
+    (tmp_path / "small").symlink_to(workdir)
+    return folder
+
+
+def test_a_released_name_wins_over_a_folder_of_that_name(beside, capsys):
+    assert find_bundle("small", beside.parent) == beside
+    warning = "warning: small names the released model; write ./small for the folder.\n"
+    assert capsys.readouterr().err == warning
+    (beside / "model.json").write_text("{}")
+    with pytest.raises(UserError, match="is not the file that the manifest describes"):
+        find_bundle("small", beside.parent)
+
+
+def test_a_folder_without_a_model_causes_no_warning(beside, tmp_path, capsys):
+    (tmp_path / "small").unlink()
+    (tmp_path / "small").mkdir()
+    assert find_bundle("small", beside.parent) == beside and capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["./small", Path("small")])
+def test_a_path_names_a_folder_beside_a_released_model(name, beside, monkeypatch, capsys):
+    assert find_bundle(name, beside.parent).samefile("small/best")
+    monkeypatch.chdir("/")
+    assert find_bundle(Path("small"), beside.parent) == beside == find_bundle(beside)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_misspelt_work_directory_is_refused_with_the_nearest_one(workdir):
+    message = user_error(find_bundle, f"{workdir}x")
+    assert message.startswith(f"{workdir}x is neither a work directory with a trained model nor a ")
+    assert message.endswith(f"did you mean {workdir}?") and "(demo, " in message
+
+
+def test_a_training_that_was_never_evaluated_is_called_so(tmp_path):
+    (tmp_path / "config.json").touch()
+    message = user_error(find_bundle, tmp_path)
+    assert message == f"{tmp_path} holds a training that was never evaluated; train it longer."
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (["a\rb", *COLUMNS[1:]], "a control character, or a name"),
+        (["twice", *COLUMNS[1:]], "a control character, or a name"),
+        (["name", "only"], "not the columns name, config"),
+    ],
+)
+def test_a_damaged_line_of_a_manifest_is_refused(line, message, tmp_path):
+    lines = [COLUMNS, ["twice", *COLUMNS[1:]], line]
+    (tmp_path / "manifest.tsv").write_bytes("\n".join(map("\t".join, lines)).encode())
+    with pytest.raises(UserError, match=rf"manifest\.tsv, line 3: {message}"):
+        read_manifest(tmp_path / "manifest.tsv")
+
+
+@pytest.mark.parametrize("content", ["", "\t".join(COLUMNS) + "\n"])
+def test_a_manifest_without_models_is_refused(content, tmp_path):
+    (tmp_path / "manifest.tsv").write_text(content)
+    message = user_error(presets, tmp_path)
+    assert message == f"{tmp_path / 'manifest.tsv'} lists no models; restore the file."
+
+
+@pytest.mark.parametrize(
+    "column, value",
+    [("criterion", "bleu"), ("test", "nan"), ("parameters", "1.5")],
+)
+def test_a_wrong_value_of_a_manifest_is_refused_with_its_row(column, value, tmp_path):
+    row = {**dict.fromkeys(COLUMNS, "1"), "name": "small", "criterion": "pearson", column: value}
+    lines = [COLUMNS, row.values()]
+    (tmp_path / "manifest.tsv").write_text("\n".join(map("\t".join, lines)))
+    assert user_error(presets, tmp_path) == (
+        f"{tmp_path / 'manifest.tsv'}, row small: parameters and test must be numbers, and "
+        "criterion accuracy or pearson; restore the file."
+    )
+
+
+def test_every_model_of_the_repository_is_whole_and_small():
+    released = read_manifest(CHECKPOINTS / "manifest.tsv")
+    assert "demo" in released
+    sizes = []
+    for name, row in released.items():
+        folder = find_bundle(name)
+        assert sha256(folder / "model.json") == row["sha256"]
+        assert read_info(folder)["parameters"] == int(row["parameters"])
+        sizes.append(sum(path.stat().st_size for path in folder.iterdir()))
+    assert max(sizes) < 20_000_000 and sum(sizes) < 100_000_000

@@ -1,0 +1,102 @@
+"""disan_tf/study/results.py: a recorded result is a stranger's until it is checked."""
+
+import json
+
+import numpy as np
+import pytest
+
+from disan_tf.common.errors import UserError
+from disan_tf.study.report import report, summarise
+from disan_tf.study.results import read_predictions, read_records, read_results
+from tests.support.runs.finished import config_of, write, write_run, write_series
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    write_run(folder / "run", config_of())
+    write_series(folder / "series", config_of())
+    return {name: summarise(folder / name, {}) for name in ("run", "series")}
+
+
+def _changed(result: dict, place: str, value) -> dict:
+    """A copy with another value at a place such as "members.0.steps"; None = without it."""
+    result = json.loads(json.dumps(result))
+    *parents, name = place.split(".")
+    inner = result
+    for parent in parents:
+        inner = inner[int(parent)] if isinstance(inner, list) else inner[parent]
+    if value is None:
+        del inner[name]
+    else:
+        inner[name] = value
+    return result
+
+
+@pytest.mark.parametrize(
+    "name, place, value, message",
+    [
+        ("run", "steps", 0, "steps and epochs must be above 0"),
+        ("run", "epochs", float("inf"), "steps and epochs must be above 0"),
+        ("run", "dev_curve", [[10]], "dev_curve must have lists of 2 numbers"),
+        ("run", "test.accuracy", "high", "test.accuracy must be a number"),
+        ("run", "test", None, "test is missing"),
+        ("run", "init_from", {"name": "m"}, "init_from.sha256 is missing"),
+        ("run", "selection_curve", [[10, 0.5]], "selection_curve must have lists of 3 numbers"),
+        ("run", "test.confusion", {"matrix": [[1, 2], [3]]}, "matrix must be square"),
+        ("run", "config.embedding", {}, "config.embedding.name is missing"),
+        ("series", "members", [], "members is empty"),
+        ("series", "members.1.epochs", -1.0, "steps and epochs must be above 0"),
+        ("series", "mean.test", 0.5, "mean.test must be an object"),
+        ("series", "by_length", {"1-4": {"accuracy": 0.5}}, "by_length.1-4.sentences is missing"),
+    ],
+)
+def test_what_contradicts_itself_is_refused_with_its_place(
+    results, tmp_path, name, place, value, message
+):
+    write(tmp_path / f"results/{name}.json", results[name])
+    assert read_results(tmp_path / "results") == {name: results[name]}
+    write(tmp_path / "results/damaged.json", _changed(results[name], place, value))
+    with pytest.raises(UserError, match=r"damaged\.json: ") as caught:
+        report(None, tmp_path)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "predictions, labels",
+    [
+        (np.zeros(3), np.zeros(4)),
+        (np.zeros([2, 2]), np.zeros([2, 2])),
+        (np.zeros(0), np.zeros(0)),
+        (np.array(["a"]), np.array(["a"])),
+        (np.array([{}]), np.zeros(1)),
+    ],
+)
+def test_predictions_that_fit_no_labels_are_refused(predictions, labels, tmp_path):
+    arrays = {"run/predictions": predictions, "run/labels": labels}
+    np.savez_compressed(tmp_path / "a.npz", **arrays)
+    with pytest.raises(UserError, match=r"a\.npz is damaged"):
+        read_predictions(tmp_path)
+
+
+def test_predictions_are_kept_by_member_and_refused_if_they_are_damaged(tmp_path):
+    labels = np.zeros(300, np.uint8)
+    arrays = {f"{k}/{field}": labels + k for k in (1, 2) for field in ("predictions", "labels")}
+    np.savez(tmp_path / "ours.npz", **arrays)
+    first, second = read_predictions(tmp_path)["ours"]
+    assert (first.predictions[0], second.labels[0]) == (1, 2)
+    (tmp_path / "ours.npz").write_bytes((tmp_path / "ours.npz").read_bytes()[:100])
+    with pytest.raises(UserError, match="ours.npz is damaged .*; restore it"):
+        read_predictions(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [{"machine": None}, {"encoders": {"encoders": {"a": 1}}}])
+def test_a_damaged_benchmark_is_refused_by_its_name(tmp_path, damage):
+    machine = {"processor": "a", "threads": 2, "tensorflow": "2.15.1"}
+    path = tmp_path / "benchmarks/disan_encoders.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"machine": machine}))
+    assert read_records(tmp_path).benchmarks["disan_encoders"]["machine"] == machine
+    path.write_text(json.dumps({"machine": machine, **damage}))
+    with pytest.raises(UserError, match=f"{path}.*restore it"):
+        read_records(tmp_path)

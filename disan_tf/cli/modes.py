@@ -232,15 +232,16 @@ def serve(checkpoint, host="127.0.0.1", port=8000, dtype="float32") -> None:
 
 def compare(runs, output="comparison") -> None:
     """Compares runs: config differences, scores with paired intervals, learning curves."""
-    from disan_tf.study.comparison import compare as compare_runs
+    from disan_tf.runs.comparison import compare as compare_runs
+    from disan_tf.study.results import read_any_run
 
-    print(compare_runs(runs, Path(output)))
+    print(compare_runs(runs, Path(output), read_any_run))
 
 
 def report(workdir=None, output=None) -> None:
     """Tabulates and draws the runs below --workdir; --output=checkpoints: the papers' tables."""
     if workdir is not None and Path(output or "report").resolve() != CHECKPOINTS:
-        from disan_tf.study.comparison import report_runs
+        from disan_tf.runs.comparison import report_runs
 
         print(report_runs(Path(workdir), Path(output or "report")))
         return

@@ -10,7 +10,7 @@ from typing import Any, Optional
 from disan_tf.common import typed_yaml
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.runs.run_summary import CRITERIA
-from disan_tf.study.descriptions import deviation, mean, members_of, vectors_of
+from disan_tf.study.results import mean, members_of, standard_deviation, vectors_of
 
 FOLDER = CHECKPOINTS / "papers"
 PAPERS = ("disan", "resan", "dsa", "drcn", "elmo_disan")
@@ -41,7 +41,7 @@ class Score:
 
     def cells(self, run: dict, split: str) -> tuple[str, str]:
         """Formats a run's score, or a series' mean and standard deviation; "" = there is none."""
-        return tuple(self.format(of(run, split, self.key)) for of in (mean, deviation))
+        return tuple(self.format(of(run, split, self.key)) for of in (mean, standard_deviation))
 
     def show(self, run: dict, split: Optional[str] = None) -> str:
         """Formats a run as "75.22", a series as "r 0.8685 (0.0010)"; "" where there is none."""

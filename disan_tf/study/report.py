@@ -15,26 +15,40 @@ Runs in a folder `fine_tuning` of the tree go to folders of this name. No table 
 series' folder says why its figures differ from the paper's.
 """
 
-import os
-from collections.abc import Iterator
+import csv
+from collections import Counter
 from pathlib import Path
 from typing import Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.tables import markdown_table
+from disan_tf.runs.run import find_runs
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 from disan_tf.study import settings
+from disan_tf.study.benchmark.recorded import benchmark_tables
 from disan_tf.study.claims.ledger import assess_claims, render_claims
-from disan_tf.study.descriptions import describe_members
 from disan_tf.study.figures.catalogue import draw_results
+from disan_tf.study.figures.data import render_figure_data
 from disan_tf.study.figures.drawings import draw_table_curves
-from disan_tf.study.front_page import update_pages
-from disan_tf.study.papers import paper_figures
-from disan_tf.study.recorded_tables import benchmark_tables, results_table
-from disan_tf.study.results import Records, read_records, read_result, write_predictions
-from disan_tf.study.tables import render_tables
+from disan_tf.study.papers import TABLES, Table, paper_figures
+from disan_tf.study.reproduce import read_targets, render_rows
+from disan_tf.study.results import (
+    Records,
+    describe_members,
+    mean,
+    percent,
+    read_records,
+    read_result,
+    read_results,
+    training_share,
+    write_predictions,
+)
+from disan_tf.study.tables import render_tables, results_table
+
+FILES = {"results": "README.md", "rows": "docs/reproduce.md"}  # marks -> the file that has them
 
 
 def report(runs: Optional[Path], output: Path) -> None:
@@ -61,6 +75,7 @@ def render_pages(records: Records, output: Path) -> dict[str, str]:
     """Renders the tables and pages of the records of `output`: path below it -> text."""
     tables = {
         **render_tables(records),
+        **render_figure_data(records.results),
         **results_table(records.results),
         **benchmark_tables(records.benchmarks),
     }
@@ -105,15 +120,6 @@ def _name(root: Path, folder: Path) -> str:
     return "-".join([first, *others])
 
 
-def find_runs(root) -> Iterator[Path]:
-    """Yields work directories and series at and below `root`, without members of series."""
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        if "series.json" in files or "config.json" in files:
-            folders.clear()
-            yield Path(folder)
-
-
 def summarise(folder: Path, previous: dict) -> dict:
     """Returns what `summarise_series` or `summarise_run` returns, "command", "paper" and "note".
 
@@ -137,3 +143,66 @@ def summarise(folder: Path, previous: dict) -> dict:
         "note": " ".join(words) or previous.get("note", ""),
     }
     return {**about, **run}
+
+
+def update_pages(repository: Path = CHECKPOINTS.parent) -> None:
+    """Writes the generated parts; a UserError says that marks are missing, and changes no file."""
+    for path, text in pages(repository).items():
+        write_atomically(path, text)
+
+
+def pages(repository: Path = CHECKPOINTS.parent) -> dict[Path, str]:
+    """Returns the pages, with what stands between their marks written anew."""
+    results = read_results(repository / "checkpoints" / "results")
+    ledger = ledger_sentence(repository / "checkpoints" / "claims.csv")
+    table, rows = front_page_table(results), render_rows(read_targets(results))
+    parts = {"results": f"{table}\n{ledger}\n", "rows": rows}
+    paths = {name: repository / file for name, file in FILES.items()}
+    return {path: _with(path, name, parts[name]) for name, path in paths.items()}
+
+
+def _with(path: Path, name: str, content: str) -> str:
+    marks = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, begin, rest = path.read_text(encoding="utf-8").partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    if not begin or not end:
+        lines = " and ".join(map(str.strip, marks))
+        raise UserError(f"{path} lacks the lines {lines}; restore it.")
+    return before + begin + content + end + after
+
+
+def ledger_sentence(path: Path) -> str:
+    """Returns the number of the papers' claims with each verdict in `claims.csv`, as a sentence."""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["made by"] == "the paper"]
+    counts = Counter(line["verdict"] for line in lines)
+    return (
+        f"The [ledger](checkpoints/claims.md) lists {len(lines)} claims: {counts['supported']} "
+        f"supported, {counts['not supported']} not supported, {counts['undecided']} undecided and "
+        f"{counts['not tested']} not tested."
+    )
+
+
+def front_page_table(results: dict[str, dict]) -> str:
+    """Renders a line for each table with `front_page`: the paper's test score, and ours.
+
+    Ours comes from the run best on dev, and both scores belong to the same model. Where the paper
+    has no score for our best model, its strongest model's stands there, and ours names its model.
+    """
+    tables = (table for table in TABLES.values() if table.front_page)
+    return markdown_table([_line(results, table) for table in tables])
+
+
+def _line(results: dict[str, dict], table: Table) -> dict[str, str]:
+    rows = {row.model: row for row in table.rows if row.model in table.front_page}
+    runs = [(model, run) for model, row in rows.items() for run in row.runs(results).values()]
+    model = f"[{table.paper}](checkpoints/tables/{table.name}.md)"
+    strongest = table.headline_figure(rows[table.front_page[-1]])
+    line = {"model": model, "corpus": table.corpus, "paper": strongest, "ours": "not run"}
+    if runs:
+        model, best = max(runs, key=lambda pair: mean(pair[1], "dev", table.headline.key))
+        figure, ours = table.headline_figure(rows[model]), table.headline.show(best)
+        line["paper"] = figure or strongest
+        line["ours"] = ours if figure else f"{ours}, {model}"
+        line["training data"] = percent(training_share(best))
+    return line

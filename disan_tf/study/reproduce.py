@@ -9,15 +9,15 @@ from typing import NamedTuple, Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, suggestion
 from disan_tf.common.tables import markdown_table
-from disan_tf.study.descriptions import (
+from disan_tf.study.papers import TABLES, Row, Score, read_of_all
+from disan_tf.study.results import (
     describe_members,
-    deviation,
     mean,
     members_of,
     seeds_of,
+    standard_deviation,
     training_examples,
 )
-from disan_tf.study.papers import TABLES, Row, Score, read_of_all
 
 OK, CLOSE, FAIL = "OK", "close", "FAIL"
 LIMITS = {"accuracy": 0.02, "pearson": 0.01}  # of a tolerance
@@ -64,7 +64,7 @@ class Target:
             error = math.sqrt(value * (1 - value) / examples)
         else:
             error = (1 - value**2) / math.sqrt(examples)
-        over_seeds = None if self.folds else deviation(self.result, "test", self.score.key)
+        over_seeds = None if self.folds else standard_deviation(self.result, "test", self.score.key)
         return max(error, over_seeds or 0.0)
 
     def tolerance(self, seeds: int) -> float:

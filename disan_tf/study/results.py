@@ -6,25 +6,31 @@
 <folder>/benchmarks/<name>.json   what `--mode=benchmark` wrote
 """
 
-import contextlib
 import math
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Optional
 
-import numpy as np
-
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_arrays
+from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.options import suggestion
 from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.provenance import MACHINE
-from disan_tf.runs.run_summary import best_step
+from disan_tf.runs.run import (
+    SPLITS,
+    Member,
+    Run,
+    open_arrays,
+    options_of,
+    read_arrays,
+    read_evaluation,
+    read_run,
+    shown_scores,
+)
 from disan_tf.runs.work_directory import START
-from disan_tf.study.descriptions import members_of
 
 _REMEDY = "restore it from the repository"
 _SPEEDS = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
@@ -32,7 +38,7 @@ _BENCHMARK = {
     "machine": {"processor": str, "threads": int, "tensorflow": str},
     "encoders?": {"encoders": {str: _SPEEDS}},
 }
-_DAMAGES = (OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError)
+UNKNOWN = "not recorded"  # in tables
 _NULL = type(None)
 _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
 _MEAN_LENGTHS = {str: {"sentences": float, "accuracy": float, "standard_deviation": (float, _NULL)}}
@@ -104,7 +110,8 @@ def read_records(folder: Path) -> Records:
     """
     paths = sorted((folder / "benchmarks").glob("*.json"))
     benchmarks = {path.stem: read_json(path, _REMEDY, _BENCHMARK) for path in paths}
-    predictions = read_predictions(folder / "predictions")
+    kept = sorted((folder / "predictions").glob("*.npz"))
+    predictions = {path.stem: read_predictions(path) for path in kept}
     return Records(read_results(folder / "results"), predictions, benchmarks)
 
 
@@ -114,12 +121,8 @@ def read_results(folder: Path) -> dict[str, dict]:
     Raises:
       UserError: a file is no result, or contradicts itself.
     """
-    return {name: run for name, run in read_any_results(folder).items() if "init_from" not in run}
-
-
-def read_any_results(folder: Path) -> dict[str, dict]:
-    """Reads all results of a folder, also of trainings that began with a trained model."""
-    return {path.stem: read_result(path) for path in sorted(folder.glob("*.json"))}
+    results = {path.stem: read_result(path) for path in sorted(folder.glob("*.json"))}
+    return {name: run for name, run in results.items() if "init_from" not in run}
 
 
 def read_result(path: Path) -> dict:
@@ -149,44 +152,11 @@ def _contradiction(result: dict) -> Optional[str]:
     return None
 
 
-def read_predictions(folder: Path) -> dict[str, list[Predictions]]:
-    """Reads a folder of `write_predictions`: name -> the `Predictions` of each member."""
-    return {path.stem: read_prediction_file(path) for path in sorted(folder.glob("*.npz"))}
-
-
-def read_prediction_file(path: Path) -> list[Predictions]:
+def read_predictions(path: Path) -> list[Predictions]:
     """Reads a file of `write_predictions`; a UserError says that it is damaged."""
-    with _open_arrays(path, _REMEDY) as arrays:
+    with open_arrays(path, _REMEDY) as arrays:
         members = sorted({key.rpartition("/")[0] for key in arrays})
-        return [_read_arrays(arrays, f"{member}/") for member in members]
-
-
-def read_evaluation(workdir: Path, split: str) -> Optional[Predictions]:
-    """Reads the predictions that `--mode=evaluate` wrote; None if they aren't the best model's."""
-    path = workdir / "evaluation" / f"{split}.npz"
-    if not path.is_file():
-        return None
-    with _open_arrays(path, "run --mode=evaluate again") as arrays:
-        return _read_arrays(arrays) if int(arrays["step"]) == best_step(workdir) else None
-
-
-@contextlib.contextmanager
-def _open_arrays(path: Path, remedy: str) -> Iterator[Mapping[str, np.ndarray]]:
-    """Opens arrays; whatever shows that they are damaged becomes a UserError."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            yield arrays
-    except (*_DAMAGES, zipfile.BadZipFile, zlib.error) as error:
-        raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
-
-
-def _read_arrays(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Predictions:
-    predictions, labels = (arrays[f"{prefix}{field}"] for field in Predictions._fields)
-    if predictions.shape != labels.shape or labels.ndim != 1 or not len(labels):
-        raise ValueError(f"{predictions.shape} predictions for {labels.shape} labels")
-    if {predictions.dtype.kind, labels.dtype.kind} - set("uif"):
-        raise ValueError(f"{labels.dtype} is no type of labels")
-    return Predictions(predictions, labels)
+        return [read_arrays(arrays, f"{member}/") for member in members]
 
 
 def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = False) -> None:
@@ -205,6 +175,127 @@ def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = Fa
         for field, array in predictions._asdict().items()
     }
     if joins:
-        with _open_arrays(path, _REMEDY) as kept:
+        with open_arrays(path, _REMEDY) as kept:
             arrays = {**kept, **arrays}
     write_arrays(path, **arrays)
+
+
+def read_any_run(name: str, results: Path = CHECKPOINTS) -> Run:
+    """Reads a work directory, a series or, from the folder `results`, a recorded result by name.
+
+    Raises:
+      UserError: there is no such run, it was never evaluated, or its files are damaged.
+    """
+    folder, recorded = Path(name), results / "results" / f"{name}.json"
+    if (folder / "config.json").is_file():
+        return read_run(name)
+    if recorded.is_file():
+        path = results / "predictions" / f"{name}.npz"
+        kept = read_predictions(path) if path.is_file() else []
+        return _as_run(name, read_result(recorded), kept)
+    known = [str(path.parent) for path in folder.parent.glob("*/config.json")]
+    known += [path.stem for path in recorded.parent.glob("*.json")]
+    raise UserError(
+        f"{name} is neither a work directory nor a recorded result{suggestion(name, known)}"
+    )
+
+
+def _as_run(name: str, result: dict, predictions: Sequence[Predictions]) -> Run:
+    """Returns the run of a recorded result and its kept predictions on test."""
+    parts, members = members_of(result), []
+    for number, part in enumerate(parts):
+        scores, epochs = part.get("scores", part), part["epochs"] / part["steps"]
+        splits = [split for split in (*SPLITS, "train") if split in scores]
+        kept = {split: shown_scores(name, scores[split]) for split in splits}
+        predicted = {"test": predictions[number]} if len(predictions) == len(parts) else {}
+        curve = [(step * epochs, value) for step, value in part["dev_curve"]]
+        members.append(Member(None, part["best_step"], kept, predicted, curve))
+    return Run(name, options_of(result["config"], result.get("init_from")), members)
+
+
+def mean(run: dict, split: str, score: str) -> Optional[float]:
+    """Returns a run's score on a split, or a series' mean; None where there is none."""
+    return run.get("mean", run).get(split, {}).get(score)
+
+
+def standard_deviation(run: dict, split: str, score: str) -> Optional[float]:
+    """Returns the standard deviation over a series; None where there is none."""
+    return run.get("standard_deviation", {}).get(split, {}).get(score)
+
+
+def members_of(run: dict) -> list[dict]:
+    """Returns a series' trainings, which have "seed" and "fold"; a run is its own member."""
+    config = run["config"]
+    single = {**run, "seed": config["seed"], "fold": config["data"].get("fold")}
+    return run.get("members", [single])
+
+
+def seeds_of(run: dict) -> list[int]:
+    """Returns the seeds of a run or series."""
+    return sorted({member["seed"] for member in members_of(run)})
+
+
+def describe_members(run: dict) -> str:
+    """Describes seeds and folds, as "seed 1", "seeds 1, 2, 3" or "seed 1, 10 folds"."""
+    folds = sorted({member["fold"] for member in members_of(run)} - {None})
+    parts = [_list("seed", seeds_of(run))]
+    if folds:
+        number = run["config"]["data"].get("folds")
+        whole = len(folds) == number
+        parts.append(f"{number} folds" if whole else f"{_list('fold', folds)} of {number}")
+    return ", ".join(parts)
+
+
+def _list(noun, numbers):
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def training_examples(run: dict) -> int:
+    """Returns how many examples a run was trained on.
+
+    They are fewer than it read where long sentences, a dev part or a test fold are left out, and
+    more where a tree has several phrases.
+    """
+    kept = run["data"]["training_examples"]
+    return min(run["config"]["train"].get("examples") or kept, kept)
+
+
+def _trained_units(run) -> int:
+    """Returns the number of training examples; phrases of trees count as the trees."""
+    return min(training_examples(run), run["data"]["training_read"])
+
+
+def training_share(run: dict) -> Optional[float]:
+    """Returns a run's share of the official training examples; None where it is not recorded."""
+    official = run["data"]["official_training_examples"]
+    return _trained_units(run) / official if official else None
+
+
+def describe_examples(run: dict) -> str:
+    """Describes `training_share`, as "89,169 of 550,152 pairs (16.2 %)"."""
+    data, share = run["data"], training_share(run)
+    if share is None:
+        return UNKNOWN
+    official = data["official_training_examples"]
+    return f"{_trained_units(run):,} of {official:,} {data['unit']} ({percent(share)})"
+
+
+def describe_vectors(run: dict) -> str:
+    """Describes the share of training tokens with a vector, as "92.0 %" or "no vectors"."""
+    covered = run["data"]["training_tokens_covered"]
+    if covered is None:
+        return UNKNOWN
+    return percent(covered) if run["config"]["data"]["vectors"] else "no vectors"
+
+
+def vectors_of(run: dict) -> str:
+    """Describes a run's vector file, as "glove/glove.6B.100d*.txt, 100 dimensions"."""
+    data = run["config"]["data"]
+    padded = f"{data['vector_dim']} dimensions padded to " if data.get("vector_dim") else ""
+    return f"{data['vectors'] or 'no vectors'}, {padded}{data['embedding_dim']} dimensions"
+
+
+def percent(share: float) -> str:
+    """Formats a share with three digits, such as "92.0 %" or "3.64 %"."""
+    text = f"{100 * share:#.3g}".rstrip(".")
+    return f"{text} %"

@@ -13,8 +13,8 @@ from typing import Any, Callable, Literal
 
 from disan_tf.common.installation import import_configs
 from disan_tf.common.tables import markdown_table
-from disan_tf.study.descriptions import describe_examples, describe_members
 from disan_tf.study.papers import read_of_all
+from disan_tf.study.results import describe_examples, describe_members
 
 PAGE = "deviations.md"
 _INTRODUCTION = """# Where our runs differ from the papers

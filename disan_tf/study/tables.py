@@ -5,18 +5,22 @@ with other word vectors or another subset have a part of their own, see `Table.b
 """
 
 import textwrap
+from collections import Counter
+from collections.abc import Mapping
+from typing import Optional
 
+from disan_tf.common.options import count
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.metrics.differences import difference_over_all
-from disan_tf.study.descriptions import (
+from disan_tf.study.papers import TABLES, VECTOR_DIMS, Row, Score, Table, find_row
+from disan_tf.study.results import (
     UNKNOWN,
+    Records,
     describe_examples,
     describe_members,
     describe_vectors,
     members_of,
 )
-from disan_tf.study.papers import TABLES, VECTOR_DIMS, Row, Score, Table
-from disan_tf.study.results import Records
 from disan_tf.study.settings import link_to_deviations
 
 _OURS, _DEVIATION = ", ours", ", standard deviation"
@@ -30,11 +34,24 @@ _OPTIMISTIC = "best score of the curve (optimistic)"
 _SPEEDS = "disan_encoders"  # the benchmark of the encoders in DiSAN's Table 1
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
 _CSV_ONLY = ("row", "command", "note")
-_ELMO = TABLES["elmo_disan_table_1"]
+
+_RUNS = """# All recorded runs
+
+Accuracies are per cent; a number in parentheses is the standard deviation over seeds or folds.
+Checkpoints were selected on the development set. Hours are wall-clock hours of all trainings of a
+run with their evaluations. They are upper bounds, because other programs shared the cores.
+`python run.py --mode=report` writes this table from [results](../results).
+
+"""
+_SCORES = (  # the table has the first that a run has
+    Score("accuracy", "test"),
+    Score("Pearson's r", "test", "pearson", 1, 4, "r"),
+    Score("perplexity", "test", "perplexity", 1, 2, "perplexity"),
+)
 
 
 def render_tables(records: Records) -> dict[str, str]:
-    """Renders all tables: file name -> text; figures without data have no file."""
+    """Renders the papers' tables: file name -> text."""
     files, results = {}, records.results
     for name, table in TABLES.items():
         mains = table.main_row.runs(results)
@@ -45,13 +62,7 @@ def render_tables(records: Records) -> dict[str, str]:
         ]
         files[f"{name}.md"] = _markdown(table, lines, table.by_inputs(results))
         files[f"{name}.csv"] = csv_table(lines)
-    files["elmo_disan_tables_2_3.md"] = render_confusions(results)
-    figures = {
-        "disan_figure_5.csv": accuracy_by_length(results),
-        "elmo_disan_figure_6.csv": accuracy_per_epoch(results),
-        "elmo_disan_cost.csv": costs(results),
-    }
-    return {**files, **{name: csv_table(lines) for name, lines in figures.items() if lines}}
+    return files
 
 
 def _line(table: Table, row: Row, name: str, run: dict, mains, records: Records) -> dict:
@@ -192,88 +203,42 @@ def _remark(line) -> str:
     return f"- {line['model']}, {link}: {about}{'' if about.endswith('...') else '.'}\n"
 
 
-def accuracy_by_length(results) -> list[dict]:
-    """Returns the data of DiSAN's Figure 5: accuracy on SST's test sentences by length."""
-    return [
-        {
-            "run": name,
-            "tokens": tokens,
-            "sentences": scores["sentences"],
-            "accuracy, %": _per_cent(scores["accuracy"]),
-            "standard deviation, %": _per_cent(scores["standard_deviation"]),
-        }
-        for name, run in TABLES["disan_table_2"].main_row.runs(results).items()
-        for tokens, scores in run.get("by_length", {}).items()
-    ]
+def results_table(results: Mapping[str, dict]) -> dict[str, str]:
+    """Renders `results.md`: a line for each recorded run or series of `read_results`, by name."""
+    trainings = sum(len(members_of(run)) for run in results.values())
+    hours = sum(map(_hours, results.values()))
+    total = f"In all {count(len(results), 'run')}, {trainings:,} trainings, {hours:,.1f} hours.\n\n"
+    lines = [_result_line(name, run) for name, run in results.items()]
+    return {"results.md": _RUNS + total + markdown_table(lines)}
 
 
-def _per_cent(share) -> str:
-    return "" if share is None else f"{100 * share:.2f}"
+def _result_line(name: str, run: dict) -> dict[str, str]:
+    score = next(score for score in _SCORES if score.show(run))
+    place = find_row(run["config"])
+    machines = Counter(_describe_machine(member.get("machine")) for member in members_of(run))
+    texts = [f"{text}: {count(number, 'training')}" for text, number in machines.most_common()]
+    return {
+        "run": f"{name} ({describe_members(run)})",
+        "training examples": describe_examples(run),
+        "tokens with vectors": describe_vectors(run),
+        "parameters": f"{run['parameters']:,}",
+        "best dev epoch": f"{run['best_epoch']:.1f}",
+        "minutes to best dev epoch": f"{run['minutes_to_best']:.0f}",
+        "dev": score.show(run, "dev"),
+        "test": score.show(run),
+        "test, paper": place[0].headline_figure(place[1]) if place else "",
+        "hours": f"{_hours(run):.1f}",
+        "processor and threads": "; ".join(texts if len(machines) > 1 else machines),
+    }
 
 
-def render_confusions(results: dict[str, dict]) -> str:
-    """Renders ELMo-DiSAN's Tables II and III and our matrices, sums over a series, with recalls."""
-    matrices = {f"{row.model}, the paper": row.confusion for row in _ELMO.rows if row.confusion}
-    for name, run in _elmo_runs(results).items():
-        scores = run if "members" in run else run["test"]
-        if "confusion" in scores:
-            matrices[f"{name}, ours, {describe_members(run)}"] = scores["confusion"]["matrix"]
-    texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
-    texts.append(f"{link_to_deviations('ELMo-DiSAN')}.\n")
-    for title, matrix in matrices.items():
-        lines = []
-        for number, (name, row) in enumerate(zip(_ELMO.classes, matrix)):
-            right = f"{100 * row[number] / max(1, sum(row)):.1f}"
-            cells = dict(zip(_ELMO.classes, row))
-            lines.append({"gold \\ predicted": name, **cells, "right, %": right})
-        texts.append(f"{title}\n\n{markdown_table(lines)}")
-    return "\n".join(texts)
+def _hours(run: dict) -> float:
+    return sum(training["minutes"] for training in members_of(run)) / 60
 
 
-def _elmo_runs(results) -> dict[str, dict]:
-    """Returns the runs of ELMo-DiSAN's config, also of variants that the paper lacks."""
-    config = _ELMO.main_row.config
-    return {name: run for name, run in results.items() if run["config"]["name"] == config}
-
-
-def accuracy_per_epoch(results: dict[str, dict]) -> list[dict]:
-    """Returns the data of ELMo-DiSAN's Figure 6: the accuracies of each member's evaluations."""
-    lines = []
-    for name, run in _elmo_runs(results).items():
-        for member in members_of(run):
-            title = f"{name} {member['name']}" if "members" in run else name
-            epoch_steps = member["steps"] / member["epochs"]
-            tested = dict(member.get("test_curve", []))
-            lines += [
-                {
-                    "run": title,
-                    "epoch": round(step / epoch_steps, 2),
-                    "dev, %": _per_cent(dev),
-                    "test, %": _per_cent(tested.get(step)),
-                }
-                for step, dev in member["dev_curve"]
-            ]
-    return lines
-
-
-def costs(results: dict[str, dict]) -> list[dict]:
-    """Returns each ELMo-DiSAN run's training cost relative to GloVe, with the paper's ratio.
-
-    The ratio compares the seconds of an epoch on the same examples; "" = no GloVe run on them.
-    """
-    rows = {name: row for row in _ELMO.rows for name in row.runs(results)}
-    runs = {name: run for name, run in results.items() if name in rows}
-    gloves = [run for name, run in runs.items() if rows[name].cost == "1"]
-    seconds_of_glove = {_examples(run): run["seconds_per_epoch"] for run in gloves}
-    lines = []
-    for name, run in runs.items():
-        seconds, of_glove = run["seconds_per_epoch"], seconds_of_glove.get(_examples(run))
-        line = {"run": name, "model": rows[name].model, "parameters": run["parameters"]}
-        line["seconds per epoch"] = seconds
-        line["ratio to GloVe"] = round(seconds / of_glove, 2) if of_glove else ""
-        lines.append({**line, "ratio, paper": rows[name].cost})
-    return lines
-
-
-def _examples(run):
-    return run["data"]["training_examples"], run["config"]["train"]["batch_size"]
+def _describe_machine(machine: Optional[Mapping]) -> str:
+    if not machine:
+        return UNKNOWN
+    gpu = machine.get("gpu", "none")  # older runs have no such key
+    text = f"{machine['processor']}, {machine['threads']} of {machine['cores']}"
+    return text if gpu == "none" else f"{gpu} beside {text}"

@@ -6,7 +6,7 @@ import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.serving.presets import read_manifest
-from disan_tf.study.model_card import licence_row
+from disan_tf.study.release import licence_row
 
 pytestmark = pytest.mark.usefixtures("eagerly")  # nine models are not traced
 

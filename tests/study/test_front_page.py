@@ -5,13 +5,13 @@ import shutil
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.study.front_page import (
+from disan_tf.study.papers import TABLES
+from disan_tf.study.report import (
     front_page_table,
     ledger_sentence,
     pages,
     update_pages,
 )
-from disan_tf.study.papers import TABLES
 from tests.support.errors import user_error
 from tests.support.runs.training import load_config
 

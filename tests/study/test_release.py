@@ -16,8 +16,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.models import SentenceClassifier
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.serving.presets import COLUMNS, find_bundle, presets, read_manifest
-from disan_tf.study.model_card import model_card
-from disan_tf.study.release import release
+from disan_tf.study.release import model_card, release
 from disan_tf.training.evaluation import evaluate
 from tests.support.errors import user_error
 from tests.support.models.bundles import RELATEDNESS, make_pair_bundle

@@ -7,11 +7,11 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.study.report import find_runs, record, render_pages, report
+from disan_tf.study.report import record, render_pages, report
 from disan_tf.study.results import (
-    read_any_results,
     read_predictions,
     read_records,
+    read_result,
     read_results,
 )
 from tests.support.errors import user_error
@@ -33,13 +33,6 @@ def tree(tmp_path):
     write_run(tmp_path / "runs" / "plain", config_of())
     write_series(tmp_path / "runs" / "later" / "series", config_of())
     return tmp_path / "runs"
-
-
-def test_runs_and_series_are_found_and_what_is_inside_them_is_not(tree, tmp_path):
-    write(tree / "plain" / "best" / "model.json", {})
-    assert list(find_runs(tree)) == [tree / "later" / "series", tree / "plain"]
-    write(tmp_path / "model" / "best" / "model.json", {})
-    assert list(find_runs(tmp_path / "model")) == []
 
 
 def test_each_run_becomes_a_file_named_for_its_place_and_stands_in_the_tables(tree, tmp_path):
@@ -119,8 +112,9 @@ def test_a_training_that_began_with_a_trained_model_is_recorded_but_in_no_table(
     write_run(tmp_path / "runs/fine_tuning/random", config_of())
     record(tmp_path / "runs", tmp_path)
     assert list(read_results(tmp_path / "results")) == ["ours"]
-    assert read_any_results(tmp_path / "results")["tuned"]["init_from"] == START
-    assert list(read_any_results(tmp_path / "results/fine_tuning")) == ["in-it", "random"]
+    assert read_result(tmp_path / "results/tuned.json")["init_from"] == START
+    names = {path.name for path in (tmp_path / "results/fine_tuning").iterdir()}
+    assert names == {"in-it.json", "random.json"}
 
 
 # Seeds that were trained apart
@@ -148,8 +142,10 @@ def test_seeds_that_were_trained_apart_are_joined(apart, capsys):
     assert _record(apart / "later", apart / "out") == expected
     assert "seeds 1, 2, 3 now" in capsys.readouterr().out
     assert expected["command"] == f"{COMMAND} --seeds=1,2,3"
-    one, other = (read_predictions(apart / name / "predictions") for name in ("out", "at_once"))
-    assert len(one["it"]) == 3
+    one, other = (
+        read_predictions(apart / name / "predictions/it.npz") for name in ("out", "at_once")
+    )
+    assert len(one) == 3
     np.testing.assert_equal(one, other)
 
 
@@ -187,7 +183,7 @@ def test_single_runs_become_a_series(apart):
     assert [member["name"] for member in result["members"]] == ["seed-1", "seed-2"]
     assert result["mean"]["test"]["accuracy"] == 0.375
     assert result["command"] == f"{COMMAND} --seeds=1,2"
-    first, second = read_predictions(apart / "out/predictions")["it"]
+    first, second = read_predictions(apart / "out/predictions/it.npz")
     assert (first.predictions[-1], second.predictions[-1]) == (1, 0)
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.study.report import report, summarise
-from disan_tf.study.results import read_predictions, read_records, read_results
+from disan_tf.runs.run import read_run
+from disan_tf.study.report import record, report, summarise
+from disan_tf.study.results import read_any_run, read_predictions, read_records, read_results
+from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write, write_run, write_series
 
 
@@ -76,18 +78,18 @@ def test_predictions_that_fit_no_labels_are_refused(predictions, labels, tmp_pat
     arrays = {"run/predictions": predictions, "run/labels": labels}
     np.savez_compressed(tmp_path / "a.npz", **arrays)
     with pytest.raises(UserError, match=r"a\.npz is damaged"):
-        read_predictions(tmp_path)
+        read_predictions(tmp_path / "a.npz")
 
 
 def test_predictions_are_kept_by_member_and_refused_if_they_are_damaged(tmp_path):
     labels = np.zeros(300, np.uint8)
     arrays = {f"{k}/{field}": labels + k for k in (1, 2) for field in ("predictions", "labels")}
     np.savez(tmp_path / "ours.npz", **arrays)
-    first, second = read_predictions(tmp_path)["ours"]
+    first, second = read_predictions(tmp_path / "ours.npz")
     assert (first.predictions[0], second.labels[0]) == (1, 2)
     (tmp_path / "ours.npz").write_bytes((tmp_path / "ours.npz").read_bytes()[:100])
     with pytest.raises(UserError, match="ours.npz is damaged .*; restore it"):
-        read_predictions(tmp_path)
+        read_predictions(tmp_path / "ours.npz")
 
 
 @pytest.mark.parametrize("damage", [{"machine": None}, {"encoders": {"encoders": {"a": 1}}}])
@@ -100,3 +102,24 @@ def test_a_damaged_benchmark_is_refused_by_its_name(tmp_path, damage):
     path.write_text(json.dumps({"machine": machine, **damage}))
     with pytest.raises(UserError, match=f"{path}.*restore it"):
         read_records(tmp_path)
+
+
+def test_a_recorded_result_equals_the_run_that_was_recorded(tmp_path):
+    folder = write_series(tmp_path / "runs" / "mine", config_of(), tests=(0.4, 0.6))
+    for seed in (1, 2):
+        labels = np.array([0, 1, 1, 0], np.uint8)
+        path = folder / f"seed-{seed}" / "evaluation/test.npz"
+        np.savez(path, predictions=labels, labels=labels, step=20)
+    record(tmp_path / "runs", tmp_path / "out")
+    own, recorded = read_run(str(folder)), read_any_run("mine", tmp_path / "out")
+    assert recorded.config == own.config
+    for mine, theirs in zip(own.members, recorded.members):
+        assert (mine.best, mine.curve) == (theirs.best, theirs.curve)
+        assert mine.scores["test"] == theirs.scores["test"]
+        np.testing.assert_array_equal(mine.predictions["test"], theirs.predictions["test"])
+
+
+def test_an_unknown_run_is_refused_with_the_nearest(tmp_path):
+    folder = write_run(tmp_path / "first", config_of())
+    message = user_error(read_any_run, f"{tmp_path}/frist")
+    assert message.endswith(f"nor a recorded result; did you mean {folder}?")

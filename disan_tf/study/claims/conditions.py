@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Optional
 
-from disan_tf.study.descriptions import (
+from disan_tf.study.results import (
     describe_vectors,
     members_of,
     seeds_of,

@@ -14,9 +14,8 @@ from disan_tf.study.claims.conditions import (
     scope_of,
     unequal_conditions,
 )
-from disan_tf.study.descriptions import mean, percent, seeds_of, training_share
 from disan_tf.study.papers import TABLES, Row, Score
-from disan_tf.study.results import Records
+from disan_tf.study.results import Records, mean, percent, seeds_of, training_share
 
 LOWER_IS_BETTER = ("loss", "mse")
 _SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain

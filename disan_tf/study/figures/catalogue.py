@@ -17,9 +17,9 @@ from disan_tf.common.plots import save_picture
 from disan_tf.common.tables import markdown_table
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.work_directory import read_config
-from disan_tf.study.descriptions import describe_members
 from disan_tf.study.figures import drawings
 from disan_tf.study.papers import find_row
+from disan_tf.study.results import describe_members
 
 LINES, VECTORS, RESULTS, LOSSES, CODE = "lines", "vectors", "results", "losses", "code"
 _OF_MODELS = (LINES, VECTORS)  # what `attend` writes

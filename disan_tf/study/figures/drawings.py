@@ -19,9 +19,9 @@ from disan_tf.common import plots
 from disan_tf.common.plots import STYLES, legend_beside
 from disan_tf.metrics.classification import LENGTH_BINS
 from disan_tf.ops.direction_mask import positional_mask
-from disan_tf.study.descriptions import describe_members, members_of
+from disan_tf.study.figures.data import accuracy_by_length
 from disan_tf.study.papers import TABLES, Score, Table
-from disan_tf.study.tables import accuracy_by_length
+from disan_tf.study.results import describe_members, members_of
 
 FEWEST = 20  # examples that a length must have to be drawn
 Drawn = tuple[Optional[Figure], list[str]]  # None for too little data; the names of the results

@@ -19,6 +19,7 @@ from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.batches import look_up, tokenise
 from disan_tf.serving.inference.lines import read_chunks
 from disan_tf.serving.inference.records import usual_columns
+from disan_tf.study.figures.data import render_figure_data
 from disan_tf.study.figures.drawings import picture
 from disan_tf.study.papers import TABLES
 from disan_tf.study.report import report, summarise
@@ -248,7 +249,7 @@ def result_targets(folder: Path) -> list[Target]:
 def _tables(folder: Path) -> None:
     """Does what `--mode=report` does, but for the drawing of all pictures."""
     records = read_records(folder / "results")
-    tables = render_tables(records)
+    tables = {**render_tables(records), **render_figure_data(records.results)}
     for name, table in TABLES.items():
         if picture(table, records.results):
             assert f"{name}.md" in tables

@@ -8,6 +8,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
 
@@ -17,22 +18,21 @@ from disan_tf.common.options import count
 from disan_tf.common.plots import legend_beside, line_style, new_figure, save_picture
 from disan_tf.common.tables import csv_table, markdown_table, text_table
 from disan_tf.metrics.differences import PAIRED, difference_over_all
-from disan_tf.study.own_runs import SPLITS, Run, read_run
-from disan_tf.study.report import find_runs
+from disan_tf.runs.run import SPLITS, Run, find_runs, read_run
 
 _CURVES = "curves.svg"
 _MOST = 20  # runs in a picture
 
 
-def compare(names: Sequence[str], output: Path) -> str:
-    """Compares the runs of these names, see `read_run`; returns the text to print.
+def compare(names: Sequence[str], output: Path, read: Callable[[str], Run] = read_run) -> str:
+    """Compares the runs that `read` finds by name; returns the text to print.
 
     Raises:
-      UserError: there are fewer than two different runs, or see `read_run`.
+      UserError: there are fewer than two different runs, or see `read`.
     """
     if len(set(names)) < max(2, len(names)):
         raise UserError("--mode=compare needs two or more different runs: --runs=RUN,RUN.")
-    runs = [read_run(name) for name in names]
+    runs = [read(name) for name in names]
     by_run = run_lines(runs)
     titles = [title for title in by_run[0] if title != "run"]
     lines = [{"": title, **{line["run"]: line[title] for line in by_run}} for title in titles]

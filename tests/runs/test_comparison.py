@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from disan_tf.metrics.differences import Predictions, difference
-from disan_tf.study.comparison import compare, report_runs
+from disan_tf.runs.comparison import compare, report_runs
 from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run, write_series
 

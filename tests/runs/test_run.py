@@ -1,12 +1,11 @@
-"""study/own_runs.py: runs as they are read, evaluated or not, from folders or results."""
+"""disan_tf/runs/run.py: runs as they are read, evaluated or not."""
 
 import json
 
 import numpy as np
 import pytest
 
-from disan_tf.study.own_runs import read_run
-from disan_tf.study.report import record
+from disan_tf.runs.run import find_runs, read_run
 from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run, write_series
 
@@ -39,32 +38,17 @@ def test_predictions_count_if_they_are_the_best_models(step, found, tmp_path):
     assert ("test" in read_run(str(folder)).members[0].predictions) == found
 
 
+def test_a_run_that_was_never_evaluated_is_refused(tmp_path):
+    folder = write_run(tmp_path / "run", config_of())
+    (folder / "best" / "model.json").unlink()
+    assert "never evaluated" in user_error(read_run, str(folder))
+
+
 def test_a_series_has_a_member_for_each_evaluated_training(tmp_path):
     folder = write_series(tmp_path / "run", config_of(), tests=(0.4, 0.5, 0.6))
     assert read_run(str(folder)).values("test", "accuracy") == [0.4, 0.5, 0.6]
     (folder / "seed-2" / "best" / "model.json").unlink()
     assert read_run(str(folder)).values("test", "accuracy") == [0.4, 0.6]
-
-
-def test_a_recorded_result_equals_the_run_that_was_recorded(tmp_path):
-    folder = write_series(tmp_path / "runs" / "mine", config_of(), tests=(0.4, 0.6))
-    for seed in (1, 2):
-        _write_predictions(folder / f"seed-{seed}")
-    record(tmp_path / "runs", tmp_path / "out")
-    own, recorded = read_run(str(folder)), read_run("mine", tmp_path / "out")
-    assert recorded.config == own.config
-    for mine, theirs in zip(own.members, recorded.members):
-        assert (mine.best, mine.curve) == (theirs.best, theirs.curve)
-        assert mine.scores["test"] == theirs.scores["test"]
-        np.testing.assert_array_equal(mine.predictions["test"], theirs.predictions["test"])
-
-
-def test_an_unknown_run_is_refused_with_the_nearest_and_one_that_was_never_evaluated(tmp_path):
-    folder = write_run(tmp_path / "first", config_of())
-    message = user_error(read_run, f"{tmp_path}/frist")
-    assert message.endswith(f"nor a recorded result; did you mean {folder}?")
-    (folder / "best" / "model.json").unlink()
-    assert "never evaluated" in user_error(read_run, str(folder))
 
 
 @pytest.mark.parametrize(
@@ -92,3 +76,10 @@ def test_a_language_model_has_its_likelihood_and_perplexity(tmp_path):
         path.write_text(json.dumps({"step": 20, "perplexity": 70.5}))
     run = read_run(str(folder))
     assert run.criterion == "log_likelihood" and run.values("dev", "perplexity") == [70.5]
+
+
+def test_runs_and_series_are_found_and_what_is_inside_them_is_not(tmp_path):
+    plain = write_run(tmp_path / "runs" / "plain", config_of())
+    series = write_series(tmp_path / "runs" / "later" / "series", config_of())
+    assert list(find_runs(tmp_path / "runs")) == [series, plain]
+    assert list(find_runs(plain / "best")) == []

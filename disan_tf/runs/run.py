@@ -1,24 +1,31 @@
-"""Reads a work directory, a series or a recorded result, also of a training that goes on."""
+"""Reads the scores and predictions of a training or a series, also while it goes on."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Optional
 
+import numpy as np
+
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.common.options import flatten, suggestion
+from disan_tf.common.options import flatten
 from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
 from disan_tf.runs.series_summary import MEMBER_CONFIGS
 from disan_tf.runs.work_directory import read_config, read_start
-from disan_tf.study.descriptions import members_of
-from disan_tf.study.results import read_evaluation, read_prediction_file, read_result
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
 _KEPT = (*SCORES, "perplexity")
+_DAMAGES = (
+    *(OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 class Member(NamedTuple):
@@ -49,27 +56,13 @@ class Run(NamedTuple):
         return [] if None in found else found
 
 
-def read_run(name: str, results: Path = CHECKPOINTS) -> Run:
-    """Reads a work directory, a series or, from the folder `results`, a recorded result by name.
+def read_run(name: str) -> Run:
+    """Reads a work directory or a series.
 
     Raises:
-      UserError: there is no such run, it was never evaluated, or its files are damaged.
+      UserError: the folder was never evaluated, or its files are damaged.
     """
-    folder, recorded = Path(name), results / "results" / f"{name}.json"
-    if (folder / "config.json").is_file():
-        return _read_folder(name, folder)
-    if recorded.is_file():
-        path = results / "predictions" / f"{name}.npz"
-        kept = read_prediction_file(path) if path.is_file() else []
-        return _of_result(name, read_result(recorded), kept)
-    known = [str(path.parent) for path in folder.parent.glob("*/config.json")]
-    known += [path.stem for path in recorded.parent.glob("*.json")]
-    raise UserError(
-        f"{name} is neither a work directory nor a recorded result{suggestion(name, known)}"
-    )
-
-
-def _read_folder(name: str, folder: Path) -> Run:
+    folder = Path(name)
     folders = [folder]
     if (folder / "series.json").is_file():
         found = chain.from_iterable(map(folder.glob, MEMBER_CONFIGS))
@@ -77,11 +70,12 @@ def _read_folder(name: str, folder: Path) -> Run:
     trained = [path for path in folders if (path / "best" / "model.json").is_file()]
     if not trained:
         raise UserError(f"{name} holds a training that was never evaluated; train it longer.")
-    options = _options(read_config(folder), read_start(trained[0]))
+    options = options_of(read_config(folder), read_start(trained[0]))
     return Run(name, options, [_read_member(path) for path in trained])
 
 
-def _options(config: dict, start: Optional[dict]) -> dict:
+def options_of(config: dict, start: Optional[dict]) -> dict:
+    """Returns the options of a run: its config, and "init_from" if it began with a model."""
     return {**flatten(config), **({"init_from": start["name"]} if start else {})}
 
 
@@ -98,26 +92,51 @@ def _read_member(folder: Path) -> Member:
     return Member(
         folder,
         best,
-        {split: _kept(folder, values) for split, values in scores.items()},
+        {split: shown_scores(folder, values) for split, values in scores.items()},
         {split: found for split, found in predictions.items() if found is not None},
-        [(one["epoch"], _kept(log, one)[criterion]) for one in dev if criterion in one],
+        [(one["epoch"], shown_scores(log, one)[criterion]) for one in dev if criterion in one],
     )
 
 
-def _of_result(name: str, result: dict, predictions: Sequence[Predictions]) -> Run:
-    """Returns the run of a recorded result and its kept predictions on test."""
-    parts, members = members_of(result), []
-    for number, part in enumerate(parts):
-        scores, epochs = part.get("scores", part), part["epochs"] / part["steps"]
-        splits = [split for split in (*SPLITS, "train") if split in scores]
-        kept = {split: _kept(name, scores[split]) for split in splits}
-        predicted = {"test": predictions[number]} if len(predictions) == len(parts) else {}
-        curve = [(step * epochs, value) for step, value in part["dev_curve"]]
-        members.append(Member(None, part["best_step"], kept, predicted, curve))
-    return Run(name, _options(result["config"], result.get("init_from")), members)
-
-
-def _kept(place: object, scores: Mapping) -> dict[str, float]:
+def shown_scores(place: object, scores: Mapping) -> dict[str, float]:
     """Returns the scores to show; raises UserError for one that is no number."""
     check_schema(place, scores, {f"{name}?": float for name in _KEPT}, "evaluate it again")
     return {name: float(scores[name]) for name in _KEPT if name in scores}
+
+
+def read_evaluation(workdir: Path, split: str) -> Optional[Predictions]:
+    """Reads the predictions that `--mode=evaluate` wrote; None if they aren't the best model's."""
+    path = workdir / "evaluation" / f"{split}.npz"
+    if not path.is_file():
+        return None
+    with open_arrays(path, "run --mode=evaluate again") as arrays:
+        return read_arrays(arrays) if int(arrays["step"]) == best_step(workdir) else None
+
+
+@contextlib.contextmanager
+def open_arrays(path: Path, remedy: str) -> Iterator[Mapping[str, np.ndarray]]:
+    """Opens arrays; whatever shows that they are damaged becomes a UserError."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            yield arrays
+    except _DAMAGES as error:
+        raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
+
+
+def read_arrays(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Predictions:
+    """Returns the predictions under a prefix; raises ValueError if they do not fit the labels."""
+    predictions, labels = (arrays[f"{prefix}{field}"] for field in Predictions._fields)
+    if predictions.shape != labels.shape or labels.ndim != 1 or not len(labels):
+        raise ValueError(f"{predictions.shape} predictions for {labels.shape} labels")
+    if {predictions.dtype.kind, labels.dtype.kind} - set("uif"):
+        raise ValueError(f"{labels.dtype} is no type of labels")
+    return Predictions(predictions, labels)
+
+
+def find_runs(root) -> Iterator[Path]:
+    """Yields work directories and series at and below `root`, without members of series."""
+    for folder, folders, files in os.walk(root):
+        folders.sort()
+        if "series.json" in files or "config.json" in files:
+            folders.clear()
+            yield Path(folder)

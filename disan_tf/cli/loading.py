@@ -3,11 +3,34 @@
 They import TensorFlow when they are called, as modes do.
 """
 
+import importlib
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
+from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, import_configs
 from disan_tf.common.progress import notify
+
+
+def load_config(name: str, variant: str = ""):
+    """Returns a config of `configs/`."""
+    import_configs()
+    return importlib.import_module(f"configs.{name}").get_config(variant)
+
+
+def compared_configs(config) -> dict:
+    """Returns what a benchmark compares a config with: DiSAN, and for DiSAN its baselines."""
+    import_configs()
+    paper = importlib.import_module("configs.papers.disan")
+    if config.encoder.name != "disan":
+        disan = paper.disan("disan_snli", config.data.corpus, config.task.name)
+        disan.data.embedding_dim = config.data.embedding_dim
+        disan.train.batch_size = config.train.batch_size
+        return {"disan": disan}
+    configs = {name: config.copy_and_resolve_references() for name in paper.BASELINES}
+    for name, change in paper.BASELINES.items():
+        with configs[name].unlocked():
+            change(configs[name])
+    return {**configs, "disan": config}
 
 
 def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False):

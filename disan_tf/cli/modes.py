@@ -12,8 +12,10 @@ from pathlib import Path
 from disan_tf.cli.loading import (
     checkpoints_folder,
     compare_with_baseline,
+    compared_configs,
     draw_model_figures,
     initial_model,
+    load_config,
     prepare_corpus,
     report_lines,
 )
@@ -97,7 +99,7 @@ def evaluate(
 
 def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/reproduce") -> None:
     """Trains a row of a paper or scores its released model, and prints a verdict."""
-    from disan_tf.cli.reproduce import Reproduction, load_config, render_rows, targets
+    from disan_tf.cli.reproduce import Reproduction, render_rows, targets
     from disan_tf.study.reproduce import FAIL, find_target
 
     if row is None:
@@ -108,7 +110,7 @@ def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/
     if released:
         verdict = work.score_released(target)
     else:
-        verdict = work.train(target, load_config(target), seeds)
+        verdict = work.train(target, load_config(*target.row.recorded_config.split(":")), seeds)
     print(verdict)
     if verdict.word == FAIL:
         sys.exit(1)
@@ -247,7 +249,7 @@ def report(workdir=None, output=None) -> None:
         return
     from disan_tf.study.report import report as record
 
-    record(workdir, checkpoints_folder(output))
+    record(workdir, checkpoints_folder(output), load_config)
 
 
 def figures(
@@ -292,8 +294,8 @@ def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     from disan_tf.cli.config import read_config
     from disan_tf.study.benchmark.parts import benchmark as measure
 
-    read_config(config)
-    measure(config, output, benchmark_parts, repetitions)
+    check_config(config)
+    measure(config, compared_configs, output, benchmark_parts, repetitions)
 
 
 _MODES = (prepare, train, evaluate, reproduce, predict, encode, attend, export, serve)

@@ -1,6 +1,5 @@
 """`--mode=reproduce`: trains a row of a paper, or scores its released model, and judges it."""
 
-import importlib
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from data_prep.synthetic.treebank import write_treebank
 from disan_tf.cli.config import read_config
 from disan_tf.cli.loading import prepare_corpus
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, command, import_configs
+from disan_tf.common.installation import CHECKPOINTS, command
 from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline import Split
 from disan_tf.runs.bundle import Bundle, load_bundle
@@ -125,13 +124,6 @@ def _word_ids(corpus: Corpus, bundle: Bundle) -> dict[str, int]:
     words = lowercase(tokens) if bundle.config.data.lowercase else tokens
     ids = {word: number for number, word in enumerate(bundle.vocabulary, start=FIRST_WORD_ID)}
     return {token: ids.get(word, UNKNOWN_ID) for token, word in zip(tokens, words)}
-
-
-def load_config(target: Target) -> ConfigDict:
-    """Returns the config of a row's recorded result."""
-    import_configs()
-    name, _, variant = target.row.recorded_config.partition(":")
-    return importlib.import_module(f"configs.{name}").get_config(variant)
 
 
 def targets() -> dict[str, Target]:

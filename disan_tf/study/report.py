@@ -18,7 +18,9 @@ series' folder says why its figures differ from the paper's.
 import csv
 from collections import Counter
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
+
+from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_atomically, write_json
@@ -49,30 +51,32 @@ from disan_tf.study.results import (
 from disan_tf.study.tables import render_tables, results_table
 
 FILES = {"results": "README.md", "rows": "docs/reproduce.md"}  # marks -> the file that has them
+LoadConfig = Callable[[str], ConfigDict]
 
 
-def report(runs: Optional[Path], output: Path) -> None:
+def report(runs: Optional[Path], output: Path, load_config: LoadConfig) -> None:
     """Records all finished runs below `runs`, see `record`, and writes all tables anew.
 
     Args:
       runs: a work directory, a series or a tree of them; None = only write the tables.
       output: the folder of the files above. If it is this repository's `checkpoints/`, the front
         page's results are written too.
+      load_config: returns a config of `configs/` by its name.
     """
     if runs is not None:
         record(Path(runs), output)
     records = read_records(output)
     draw_table_curves(records.results, output / "figures")
     draw_results(records.results, output / "figures")
-    for name, text in render_pages(records, output).items():
+    for name, text in render_pages(records, load_config).items():
         write_atomically(output / name, text)
     if output.resolve() == CHECKPOINTS:
         update_pages()
     print(f"tables in {output / 'tables'}")
 
 
-def render_pages(records: Records, output: Path) -> dict[str, str]:
-    """Renders the tables and pages of the records of `output`: path below it -> text."""
+def render_pages(records: Records, load_config: LoadConfig) -> dict[str, str]:
+    """Renders the tables and pages of records: path below `checkpoints` -> text."""
     tables = {
         **render_tables(records),
         **render_figure_data(records.results),
@@ -82,7 +86,7 @@ def render_pages(records: Records, output: Path) -> dict[str, str]:
     return {
         **{f"tables/{name}": text for name, text in tables.items()},
         **render_claims(assess_claims(records)),
-        settings.PAGE: settings.render_deviations(records.results, settings.load_defaults()),
+        settings.PAGE: settings.render_settings(records.results, load_config),
     }
 
 

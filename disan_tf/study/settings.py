@@ -3,15 +3,14 @@
 The rows stand in `checkpoints/papers/*.yaml`; our values come from configs and recorded results.
 """
 
-import importlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from typing import Any, Callable, Literal
 
-from disan_tf.common.installation import import_configs
+from ml_collections import ConfigDict
+
 from disan_tf.common.tables import markdown_table
 from disan_tf.study.papers import read_of_all
 from disan_tf.study.results import describe_examples, describe_members
@@ -29,8 +28,8 @@ _MEASURES = {"": None, "examples": describe_examples, "members": describe_member
 
 
 @dataclass(frozen=True)
-class Deviation:
-    """A row of a paper's table of deviations."""
+class Setting:
+    """A setting in which our runs differ from a paper, or which it leaves open."""
 
     setting: str  # its name
     configs: tuple[str, ...]  # the configs whose defaults and runs stand in the row
@@ -49,7 +48,7 @@ class Deviation:
             raise ValueError("needs an option or a default")
 
     def default_text(self, defaults: Mapping[str, Mapping]) -> str:
-        """Returns the value in our configs, see `load_defaults`, with names where values differ."""
+        """Returns the value in our configs, with names where values differ."""
         if not self.option:
             return self.default
         return _join({name: self._value(defaults[name]) for name in self.configs}, _quote, "")
@@ -105,25 +104,18 @@ def _quote(names: Sequence[str]) -> str:
 
 
 @cache
-def read_deviations() -> dict[str, tuple[Deviation, ...]]:
+def read_settings() -> dict[str, tuple[Setting, ...]]:
     """Reads the rows of all papers, by the papers' names."""
-    return read_of_all("deviations", tuple[Deviation, ...])
+    return read_of_all("deviations", tuple[Setting, ...])
 
 
-def load_defaults() -> dict[str, dict]:
-    """Returns name -> default variant of each config that a row names."""
-    import_configs()
-    rows = chain.from_iterable(read_deviations().values())
-    names = sorted({name for row in rows for name in row.configs})
-    modules = {name: importlib.import_module(f"configs.{name}") for name in names}
-    return {name: module.get_config().to_dict() for name, module in modules.items()}
-
-
-def render_deviations(results: Mapping[str, dict], defaults: Mapping[str, Mapping]) -> str:
-    """Renders a table for each paper, from `read_results` and `load_defaults`."""
+def render_settings(results: Mapping[str, dict], load_config: Callable[[str], ConfigDict]) -> str:
+    """Renders a table for each paper, from `read_results` and a function that loads a config."""
+    names = {name for rows in read_settings().values() for row in rows for name in row.configs}
+    defaults = {name: load_config(name).to_dict() for name in names}
     parts = [_INTRODUCTION]
     titles = "setting", "the paper", "our default", "as run", "why, and what it may change"
-    for paper, rows in read_deviations().items():
+    for paper, rows in read_settings().items():
         cells = (
             (row.setting, row.paper, row.default_text(defaults), row.run_text(results), row.why)
             for row in rows
@@ -133,6 +125,6 @@ def render_deviations(results: Mapping[str, dict], defaults: Mapping[str, Mappin
     return "\n".join(parts)
 
 
-def link_to_deviations(paper: str) -> str:
+def link_to_settings(paper: str) -> str:
     """Returns the sentence with which a page in `tables/` links to a paper's deviations."""
     return f"[Where our runs differ from the paper](../{PAGE}#{paper.lower()})"

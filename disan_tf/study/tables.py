@@ -21,7 +21,7 @@ from disan_tf.study.results import (
     describe_vectors,
     members_of,
 )
-from disan_tf.study.settings import link_to_deviations
+from disan_tf.study.settings import link_to_settings
 
 _OURS, _DEVIATION = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
@@ -154,7 +154,7 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
     """Renders a part for each kind of inputs, missing runs in the first; then commands."""
     parts = [f"# Table {table.number} of the {table.paper} paper: {table.title}\n"]
     parts += [f"{table.caption}\n"] if table.caption else []
-    parts.append(f"{link_to_deviations(table.paper)}.\n")
+    parts.append(f"{link_to_settings(table.paper)}.\n")
     for number, (kind, names) in enumerate(kinds.items()):
         runs = names if number else [*names, _NOT_RUN]
         parts += [f"## With {kind}\n"] if kind else []

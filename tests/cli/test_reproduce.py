@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from data_prep.corpora.official_files import write_mark
-from disan_tf.cli import modes
+from disan_tf.cli import loading, modes
 from disan_tf.cli import reproduce as cli
 from disan_tf.cli.config import read_config
 from disan_tf.cli.loading import prepare_corpus
@@ -180,7 +180,7 @@ def test_without_a_row_the_mode_lists_them(capsys):
 @pytest.mark.parametrize("name", ["drcn/snli/b_ca_cs_d", "demo"])
 def test_the_config_of_a_row_is_that_of_its_result(name):
     target = cli.targets()[name]
-    config = cli.load_config(target)
+    config = loading.load_config(*target.row.recorded_config.split(":"))
     assert config.name == target.row.config
     assert config.train.steps == target.result["config"]["train"]["steps"]
 

@@ -16,12 +16,13 @@ from disan_tf.study.results import (
 )
 from tests.support.errors import user_error
 from tests.support.runs.finished import COMMAND, DATA, config_of, write, write_run, write_series
+from tests.support.runs.training import load_config
 
 START = {"name": "m", "sha256": "a", "words": 9, "words_found": 7, "head": False}
 
 
 def test_the_pages_of_the_repository_are_those_of_its_records():
-    pages = render_pages(read_records(CHECKPOINTS), CHECKPOINTS)
+    pages = render_pages(read_records(CHECKPOINTS), load_config)
     for name, text in pages.items():
         assert (CHECKPOINTS / name).read_text("utf-8") == text, f"run --mode=report for {name}"
     tables = {f"tables/{path.name}" for path in (CHECKPOINTS / "tables").iterdir()}
@@ -36,7 +37,7 @@ def tree(tmp_path):
 
 
 def test_each_run_becomes_a_file_named_for_its_place_and_stands_in_the_tables(tree, tmp_path):
-    report(tree, tmp_path / "out")
+    report(tree, tmp_path / "out", load_config)
     results = read_results(tmp_path / "out" / "results")
     assert {*results} == {"plain", "later-series"}
     plain, series = results["plain"], results["later-series"]
@@ -102,7 +103,7 @@ def test_members_that_are_not_finished_do_not_count(tree, tmp_path, capsys):
 
 
 def test_a_folder_without_runs_is_refused(tmp_path):
-    assert "holds no work directory" in user_error(report, tmp_path, tmp_path / "out")
+    assert "holds no work directory" in user_error(record, tmp_path, tmp_path / "out")
 
 
 def test_a_training_that_began_with_a_trained_model_is_recorded_but_in_no_table(tmp_path):

@@ -6,29 +6,30 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.study.papers import TABLES
 from disan_tf.study.results import read_results
 from disan_tf.study.settings import (
-    Deviation,
+    Setting,
     format_value,
-    load_defaults,
-    read_deviations,
+    read_settings,
 )
+from tests.support.runs.training import load_config
 
 
 def _run(name, **train):
     return {"config": {"name": name, "train": train}}
 
 
-def _deviation(**options):
-    return Deviation("a setting", ("one", "two"), "5 (Sec. 1)", "why", **options)
+def _setting(**options):
+    return Setting("a setting", ("one", "two"), "5 (Sec. 1)", "why", **options)
 
 
 def test_every_paper_with_a_table_has_a_part():
-    assert {table.paper for table in TABLES.values()} == read_deviations().keys()
+    assert {table.paper for table in TABLES.values()} == read_settings().keys()
 
 
 def test_every_cell_of_a_row_has_a_text():
     """A misspelt option would find no value in any config."""
-    defaults, results = load_defaults(), read_results(CHECKPOINTS / "results")
-    for row in (row for rows in read_deviations().values() for row in rows):
+    results = read_results(CHECKPOINTS / "results")
+    for row in (row for rows in read_settings().values() for row in rows):
+        defaults = {name: load_config(name).to_dict() for name in row.configs}
         texts = (row.setting, row.paper, row.why, row.default_text(defaults), row.run_text(results))
         assert all(texts), row
         assert not any("\n" in text or " | " in text for text in texts), row
@@ -37,14 +38,14 @@ def test_every_cell_of_a_row_has_a_text():
 
 def test_a_value_by_hand_stands_for_the_runs_too_unless_they_have_their_own():
     with pytest.raises(ValueError, match="needs an option or a default"):
-        _deviation(as_run="all")
-    assert _deviation(default="all").run_text({}) == "all"
-    assert _deviation(default="all", as_run="some").run_text({}) == "some"
-    assert _deviation(default="all", measure="members").run_text({}) == "no run yet"
+        _setting(as_run="all")
+    assert _setting(default="all").run_text({}) == "all"
+    assert _setting(default="all", as_run="some").run_text({}) == "some"
+    assert _setting(default="all", measure="members").run_text({}) == "no run yet"
 
 
 def test_equal_values_stand_alone_and_different_values_name_their_configs_and_runs():
-    row = _deviation(option="train.l2")
+    row = _setting(option="train.l2")
     equal = {"one": {"train": {"l2": 64}}, "two": {"train": {"l2": 64}}}
     assert row.default_text(equal) == "64"
     assert row.run_text({"a": _run("one", l2=32), "b": _run("two", l2=32)}) == "32"
@@ -57,15 +58,15 @@ def test_equal_values_stand_alone_and_different_values_name_their_configs_and_ru
 
 def test_many_runs_are_folded_and_all_named():
     runs = {f"run_{number}": _run("one", l2=1.0) for number in range(4)}
-    text = _deviation(option="train.l2").run_text({**runs, "other": _run("two", l2=0.0)})
+    text = _setting(option="train.l2").run_text({**runs, "other": _run("two", l2=0.0)})
     assert text.startswith("1: <details><summary>4 runs</summary>`run_0`, ")
     assert text.endswith("`run_3`</details>; 0: `other`")
 
 
 def test_a_config_without_the_option_is_left_out_or_has_its_own_text():
     runs = {"a": _run("one", l2=1.0), "b": _run("two")}
-    assert _deviation(option="train.l2").run_text(runs) == "1"
-    assert _deviation(option="train.l2", absent="old").run_text(runs) == "1: `a`; old: `b`"
+    assert _setting(option="train.l2").run_text(runs) == "1"
+    assert _setting(option="train.l2", absent="old").run_text(runs) == "1: `a`; old: `b`"
 
 
 @pytest.mark.parametrize(

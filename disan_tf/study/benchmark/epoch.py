@@ -1,13 +1,13 @@
 """Speed of an epoch with SNLI's lengths, input pipeline included, from a sample of its batches."""
 
 import json
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Optional
 
 import numpy as np
 
-from configs.papers.disan import BASELINES
 from disan_tf.input_pipeline import BatchPlan, Split, WordFeatures, make_dataset, padding_share
 from disan_tf.models.factory import count_parameters
 from disan_tf.study.benchmark import step as steps
@@ -19,7 +19,7 @@ _FIELDS = ("premise", "hypothesis")
 _LENGTHS = Path(__file__).with_name("snli_lengths.json")
 
 
-def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> dict:
+def measure_epoch(config, repetitions: int, forms: Mapping, batches: Optional[int] = None) -> dict:
     """Measures pairs per second of training: ours in batches planned as in training, the authors'.
 
     The authors shuffle, and pad every batch to its longest premise and hypothesis. Ids are random,
@@ -32,44 +32,44 @@ def measure_epoch(config, repetitions: int, batches: Optional[int] = None) -> di
     split = snli_shaped_split(config.seed, config.data.get("word_length", 0))
     names = [*(spec.name for spec in steps.inputs_of(config)), "label"]
     plans, functions = {}, {}
-    for name in steps.form_names(config):
-        plans[name] = _plan(steps.form_config(name, config), split, is_shuffled=name == "dense")
-        functions[name] = _on_batches(steps.make_steps(name, config)["train"], names)
-    forms, measured = _measure(config, split, plans, functions, repetitions, batches)
     for name, form in forms.items():
-        form["epoch_minutes"] = TRAINING_PAIRS / form["pairs_per_second"] / 60
-        form["padding_share"] = padding_share(split.field_lengths, plans[name])
-    add_ratios(forms, {name: 1.0 / form["pairs_per_second"] for name, form in forms.items()})
-    return {**measured, "forms": forms}
+        plans[name] = _plan(form, split, is_shuffled=name == "dense")
+        functions[name] = _on_batches(steps.make_steps(name, form)["train"], names)
+    speeds, measured = _measure(config, split, plans, functions, repetitions, batches)
+    for name, speed in speeds.items():
+        speed["epoch_minutes"] = TRAINING_PAIRS / speed["pairs_per_second"] / 60
+        speed["padding_share"] = padding_share(split.field_lengths, plans[name])
+    add_ratios(speeds, {name: 1.0 / speed["pairs_per_second"] for name, speed in speeds.items()})
+    return {**measured, "forms": speeds}
 
 
-def measure_encoders(config, repetitions: int, batches: Optional[int] = None) -> dict:
+def measure_encoders(
+    config, repetitions: int, encoders: Mapping, batches: Optional[int] = None
+) -> dict:
     """Measures DiSAN and five baselines of its Table 1 in training and inference, in turns.
 
-    All read the same batches, planned as in training, and compute in `config.dtype`. "disan_ratio"
-    is the time of an encoder's epoch over DiSAN's.
+    `encoders` has their configs, "disan" too. All read the same batches, planned as in training,
+    and compute in `config.dtype`. "disan_ratio" is the time of an encoder's epoch over DiSAN's.
     """
     split = snli_shaped_split(config.seed)
-    configs = {name: steps.change_config(config, change) for name, change in BASELINES.items()}
-    configs["disan"] = config
     functions = {
         (name, kind): _on_batches(step, [*_FIELDS, "label"][: 3 if kind == "train" else 2])
-        for name, variant in configs.items()
+        for name, variant in encoders.items()
         for kind, step in steps.make_steps(config.dtype, variant).items()
     }
     plans = dict.fromkeys(functions, _plan(config, split))
     speeds, measured = _measure(config, split, plans, functions, repetitions, batches)
-    whole, encoders = speeds["disan", "train"]["pairs_per_second"], {}
-    for name, variant in configs.items():
+    whole, records = speeds["disan", "train"]["pairs_per_second"], {}
+    for name, variant in encoders.items():
         speed = speeds[name, "train"]["pairs_per_second"]
-        encoders[name] = {
+        records[name] = {
             "parameters": count_parameters(steps.build(variant)),
             **speeds[name, "train"],
             "epoch_seconds": TRAINING_PAIRS / speed,
             "inference_pairs_per_second": speeds[name, "inference"]["pairs_per_second"],
             "disan_ratio": whole / speed,
         }
-    return {**measured, "dtype": config.dtype, "encoders": encoders}
+    return {**measured, "dtype": config.dtype, "encoders": records}
 
 
 def snli_shaped_split(seed: int, word_length: int = 0) -> Split:

@@ -1,15 +1,23 @@
 """The benchmark: runs its parts, prints tables and writes the measurements."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
+
+from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_json
 from disan_tf.common.tables import text_table
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.study.benchmark.epoch import measure_encoders, measure_epoch
-from disan_tf.study.benchmark.step import is_pair, measure_core, measure_memory, measure_steps
+from disan_tf.study.benchmark.step import (
+    form_configs,
+    is_pair,
+    measure_core,
+    measure_memory,
+    measure_steps,
+)
 from disan_tf.study.benchmark.timing import describe_machine
 
 _OF_PAIRS = ("epoch", "encoders")
@@ -33,25 +41,32 @@ _COLUMNS = {  # key of a measurement -> its column and format
 
 
 def benchmark(
-    config, output: Optional[str] = None, parts: Sequence[str] = (), repetitions: int = 9
+    config,
+    compared_configs: Callable[[ConfigDict], Mapping[str, ConfigDict]],
+    output: Optional[str] = None,
+    parts: Sequence[str] = (),
+    repetitions: int = 9,
 ) -> dict:
     """Measures a config's model, prints a table for each part, and writes the measurements.
 
     Args:
       config: a config of `configs/`.
-      output: a .json file, whose content is returned too: "machine", "config", "repetitions", and
-      the
-        parts' records.
+      compared_configs: returns the configs that are compared with a config: "disan", and for DiSAN
+        its baselines.
+      output: a .json file for what is returned: "machine", "config", "repetitions" and the record
+        of each part.
       parts: names of `PARTS`; empty = all parts for the config.
       repetitions: calls of every function; the median counts.
     """
     parts = _check(config, output, parts)
+    compared = compared_configs(config)
+    forms = form_configs(config, compared["disan"])
     results = {"machine": describe_machine(), "config": config.to_dict()}
     results["repetitions"] = repetitions
     print(", ".join(f"{key} {value}" for key, value in results["machine"].items()))
     for part in parts:
         measure, title, lines_of = PARTS[part]
-        results[part] = measure(config, repetitions)
+        results[part] = measure(config, repetitions, compared if part == "encoders" else forms)
         print(f"\n{title}\n{text_table(lines_of(results[part]))}", flush=True)
         if output:
             write_json(Path(output), results)  # after every part: the later ones take minutes

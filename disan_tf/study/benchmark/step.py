@@ -1,13 +1,12 @@
 """Times and memory of the attention core, the training step and inference, in all forms."""
 
 import functools
-from typing import Callable
+from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from configs.papers.disan import disan
 from disan_tf.models.base import input_specs
 from disan_tf.models.embeddings import Sources
 from disan_tf.models.factory import TASKS, build_model, embedding_parts
@@ -46,73 +45,65 @@ def inputs_of(config) -> list[tf.TensorSpec]:
     return input_specs(TASKS[config.task.name].fields, make(**options))
 
 
-def measure_steps(config, repetitions: int, lengths=None) -> list[dict]:
+def measure_steps(config, repetitions: int, forms: Mapping, lengths=None) -> list[dict]:
     """Measures whole steps at fixed lengths, without padding, by kind, lengths and form.
 
     The dense form keeps the authors' moving average of all weights (16 of its 229 ms at 15/8); ours
-    has one only if `train.moving_average` is above 0. Forms and ratios: see `form_names`,
+    has one only if `train.moving_average` is above 0. Forms and ratios: see `form_configs`,
     `add_ratios`.
     """
-    forms = {name: make_steps(name, config) for name in form_names(config)}
+    steps = {name: make_steps(name, form) for name, form in forms.items()}
     return [
-        _measure(config, kind, tokens, forms, repetitions)
+        _measure(config, kind, tokens, steps, repetitions)
         for tokens in lengths or _default_lengths(config)
         for kind in KINDS
     ]
 
 
-def measure_memory(config, _=None, lengths=None) -> dict:
+def measure_memory(config, _, forms: Mapping, lengths=None) -> dict:
     """Returns the peak memory of processes that compute the core alone, or two training steps.
 
     "core" has {"length", "form", "peak_gib"}, "step" {"lengths", "form", "peak_gib"}.
     """
-    sizes, options, core = (config.train.batch_size, config.encoder.units), config.to_dict(), []
+    core = []
     for length in _MEMORY_LENGTHS if config.encoder.name == "disan" else ():
+        sizes = config.train.batch_size, config.encoder.units
         for form in forms_at(length, *sizes):
             peak = peak_gib(_run_core, form, length, *sizes)
             core.append({"length": length, "form": form, "peak_gib": peak})
-    step = [
-        {"lengths": list(tokens), "form": form, "peak_gib": peak_gib(_run, form, options, tokens)}
-        for tokens in lengths or _default_lengths(config)
-        for form in form_names(config)
-    ]
+    step = []
+    for tokens in lengths or _default_lengths(config):
+        for name, form in forms.items():
+            peak = peak_gib(_run, name, form.to_dict(), tokens)
+            step.append({"lengths": list(tokens), "form": name, "peak_gib": peak})
     return {"core": core, "step": step}
 
 
-def form_names(config) -> list[str]:
-    """Returns the forms to compare: dense, if it has the task; DiSAN, for DSA; ours by dtype."""
+def form_configs(config, disan) -> dict[str, ConfigDict]:
+    """Returns the config of each form: ours by dtype and, for pairs, the authors' "dense".
+
+    `disan` is the config of DiSAN's dense form. DSA is also compared with DiSAN by dtype.
+    """
+    ours = {dtype: _with_dtype(config, dtype) for dtype in DTYPES}
     if not is_pair(config) or config.encoder.name == "drcn":
-        return list(DTYPES)
-    beside = [f"disan {dtype}" for dtype in DTYPES] if config.encoder.name == "dsa" else []
-    return ["dense", *beside, *DTYPES]
+        return ours
+    beside = DTYPES if config.encoder.name == "dsa" else ()
+    theirs = {f"disan {dtype}": _with_dtype(disan, dtype) for dtype in beside}
+    return {"dense": _with_dtype(disan, "float32"), **theirs, **ours}
+
+
+def _with_dtype(config, dtype: str) -> ConfigDict:
+    config = config.copy_and_resolve_references()
+    config.dtype = dtype
+    return config
 
 
 def _default_lengths(config) -> tuple:
     return PAIR_LENGTHS if is_pair(config) else SENTENCE_LENGTHS
 
 
-def form_config(form: str, config) -> ConfigDict:
-    """Returns a form's config: `config`, or for comparison with DSA a DiSAN with equal batches."""
-    if config.encoder.name == "dsa" and form not in DTYPES:
-        beside = disan("disan_snli", config.data.corpus, config.task.name)
-        beside.data.embedding_dim = config.data.embedding_dim
-        beside.train.batch_size = config.train.batch_size
-        config = beside
-    dtype = "float32" if form == "dense" else form.split()[-1]
-    return change_config(config, lambda config: config.update(dtype=dtype))
-
-
-def change_config(config, change: Callable) -> ConfigDict:
-    """Returns a copy of a config that a function has changed."""
-    config = config.copy_and_resolve_references()
-    with config.unlocked():
-        change(config)
-    return config
-
-
 def make_steps(form: str, config) -> dict:
-    """Compiles {"train": f(*ids, label), "inference": f(*ids)}; `form`: see `form_names`."""
-    config = form_config(form, config)
+    """Compiles {"train": f(*ids, label), "inference": f(*ids)} of a form of `form_configs`."""
     model = build(config)
     if form == "dense":
         dense = DenseDisan(model, config)
@@ -167,7 +158,7 @@ def _run(form, options, lengths):
         step(*batch)
 
 
-def measure_core(config, repetitions: int, lengths=None) -> list[dict]:
+def measure_core(config, repetitions: int, _=None, lengths=None) -> list[dict]:
     """Measures the attention in one direction at a config's sizes, by length and form.
 
     "elements_per_ns" counts pairs that may attend * features.

@@ -3,7 +3,7 @@
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.study.papers import TABLES
 from disan_tf.study.results import describe_members, members_of
-from disan_tf.study.settings import link_to_deviations
+from disan_tf.study.settings import link_to_settings
 
 _ELMO = TABLES["elmo_disan_table_1"]
 
@@ -46,7 +46,7 @@ def render_confusions(results: dict[str, dict]) -> str:
         if "confusion" in scores:
             matrices[f"{name}, ours, {describe_members(run)}"] = scores["confusion"]["matrix"]
     texts = ["# Tables II and III of the ELMo-DiSAN paper: test sentences by class\n"]
-    texts.append(f"{link_to_deviations('ELMo-DiSAN')}.\n")
+    texts.append(f"{link_to_settings('ELMo-DiSAN')}.\n")
     for title, matrix in matrices.items():
         lines = []
         for number, (name, row) in enumerate(zip(_ELMO.classes, matrix)):

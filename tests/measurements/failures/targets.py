@@ -22,7 +22,7 @@ from disan_tf.serving.inference.records import usual_columns
 from disan_tf.study.figures.data import render_figure_data
 from disan_tf.study.figures.drawings import picture
 from disan_tf.study.papers import TABLES
-from disan_tf.study.report import report, summarise
+from disan_tf.study.report import record, summarise
 from disan_tf.study.results import read_records
 from disan_tf.study.tables import render_tables
 from disan_tf.text import TextToIds, TracedTextToIds, word_vectors
@@ -235,7 +235,7 @@ def result_targets(folder: Path) -> list[Target]:
     where = folder / "results"
     write_selections(write_run(where / "runs/run", config_of()), heads=0.25)
     write_series(where / "runs/series", config_of())
-    report(where / "runs", where)
+    record(where / "runs", where)
     (where / "predictions").mkdir(exist_ok=True)
     labels = np.arange(40, dtype=np.uint8) % 5
     for name, members in (("run", ["run"]), ("series", ["seed-1", "seed-2", "seed-3"])):

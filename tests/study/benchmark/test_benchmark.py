@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from disan_tf.cli.loading import compared_configs
 from disan_tf.common.errors import UserError
 from disan_tf.common.tables import text_table
 from disan_tf.study.benchmark import step
@@ -20,7 +21,7 @@ def config():
 def test_the_core_is_printed_and_written(config, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(step, "CORE_LENGTHS", (4, 6))
     path = tmp_path / "new" / "bench.json"
-    results = benchmark(config, str(path), ["core"], repetitions=2)
+    results = benchmark(config, compared_configs, str(path), ["core"], repetitions=2)
     assert json.loads(path.read_text()) == json.loads(json.dumps(results))
     assert results["machine"]["cores"] >= 1 and results["repetitions"] == 2
     assert results["config"]["encoder"]["units"] == 16
@@ -34,7 +35,7 @@ def test_what_was_measured_is_kept_when_a_later_part_fails(config, tmp_path, mon
     parts = {"core": (lambda *_: [], "", list), "step": (lambda *_: 1 / 0, "", list)}
     monkeypatch.setattr("disan_tf.study.benchmark.parts.PARTS", parts)
     with pytest.raises(ZeroDivisionError):
-        benchmark(config, str(tmp_path / "bench.json"), ["core", "step"])
+        benchmark(config, compared_configs, str(tmp_path / "bench.json"), ["core", "step"])
     assert json.loads((tmp_path / "bench.json").read_text())["core"] == []
 
 
@@ -42,7 +43,7 @@ def test_all_parts_that_fit_are_the_default(config, monkeypatch):
     monkeypatch.setattr("disan_tf.study.benchmark.parts.PARTS", _parts_that_do_nothing())
     names = ("disan_sst", "dsa_snli", "drcn_snli")
     measured = [
-        set(benchmark(each, None)) & set(PARTS)
+        set(benchmark(each, compared_configs)) & set(PARTS)
         for each in (config, *(tiny_config(name=name) for name in names))
     ]
     assert measured[0] == {*PARTS}
@@ -64,14 +65,14 @@ def _parts_that_do_nothing():
     ids=["part", "output"],
 )
 def test_mistakes_are_refused(config, changes, words):
-    message = user_error(benchmark, **{"config": config, "parts": ["core"], **changes})
+    message = user_error(benchmark, config, compared_configs, **{"parts": ["core"], **changes})
     assert all(word in message for word in words)
 
 
 @pytest.mark.parametrize("part", ["epoch", "encoders"])
 def test_the_parts_of_pairs_are_refused_for_single_sentences(part):
     with pytest.raises(UserError, match=f"{part} needs a config of sentence pairs, and disan_sst"):
-        benchmark(tiny_config(), parts=[part])
+        benchmark(tiny_config(), compared_configs, parts=[part])
 
 
 def test_memory_is_a_table_of_gib():

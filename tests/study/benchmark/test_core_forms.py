@@ -52,7 +52,6 @@ def test_memory_is_that_of_a_function_that_a_process_can_run(config, monkeypatch
 
     monkeypatch.setattr(step, "peak_gib", run)
     monkeypatch.setattr(step, "forms_at", lambda *_: ["lean"])
-    monkeypatch.setattr(step, "form_names", lambda _: [])
     monkeypatch.setattr(step, "_MEMORY_LENGTHS", [6])
     record = {"length": 6, "form": "lean", "peak_gib": 0.5}
-    assert measure_memory(config) == {"core": [record], "step": []}
+    assert measure_memory(config, None, {}) == {"core": [record], "step": []}

@@ -4,14 +4,22 @@ import numpy as np
 import pytest
 
 from configs.papers.disan import BASELINES
+from disan_tf.cli.loading import compared_configs
 from disan_tf.study.benchmark.epoch import measure_encoders, measure_epoch, snli_shaped_split
-from disan_tf.study.benchmark.step import DTYPES, form_names, inputs_of, make_batch, measure_steps
+from disan_tf.study.benchmark.step import DTYPES, form_configs, inputs_of, make_batch, measure_steps
 from tests.support.runs.training import tiny_config
+
+
+def _forms(config, *names):
+    """The configs of a config's forms, or of those of these names."""
+    forms = form_configs(config, compared_configs(config)["disan"])
+    return {name: forms[name] for name in names or forms}
 
 
 @pytest.fixture(scope="module")
 def pair_records():
-    return measure_steps(tiny_config(name="disan_snli"), repetitions=2, lengths=[(4, 3)])
+    config = tiny_config(name="disan_snli")
+    return measure_steps(config, 2, _forms(config), lengths=[(4, 3)])
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +46,8 @@ def test_ratios_are_of_the_medians_beside_them(pair_records):
 
 @pytest.mark.slow
 def test_dsa_is_measured_beside_disan_with_batches_as_large():
-    record, _ = measure_steps(tiny_config(name="dsa_snli"), repetitions=1, lengths=[(4, 3)])
+    config = tiny_config(name="dsa_snli")
+    record, _ = measure_steps(config, 1, _forms(config), lengths=[(4, 3)])
     beside = [f"disan {dtype}" for dtype in DTYPES]
     assert list(record["forms"]) == ["dense", *beside, *DTYPES]
     medians = {name: times["median_ms"] for name, times in record["forms"].items()}
@@ -62,37 +71,35 @@ def test_the_split_has_the_lengths_of_snli(split):
 
 
 @pytest.mark.slow
-def test_an_epoch_is_measured_in_pairs_per_second(monkeypatch):
-    monkeypatch.setattr("disan_tf.study.benchmark.step.form_names", lambda _: ["dense", "float32"])
+def test_an_epoch_is_measured_in_pairs_per_second():
     config = tiny_config(name="disan_snli", batch_size=4)
-    record = measure_epoch(config, repetitions=2, batches=3)
+    record = measure_epoch(config, 2, _forms(config, "dense", "float32"), batches=3)
     assert record["sampled_batches"] == 6 and list(record["forms"]) == ["dense", "float32"]
     for form in record["forms"].values():
         assert form["min"] <= form["pairs_per_second"] <= form["max"]
         minutes = 549_367 / form["pairs_per_second"] / 60
         assert form["epoch_minutes"] == pytest.approx(minutes)
     ours, dense = record["forms"]["float32"], record["forms"]["dense"]
-    assert ours["dense_ratio"] == ours["pairs_per_second"] / dense["pairs_per_second"]
+    ratio = ours["pairs_per_second"] / dense["pairs_per_second"]
+    assert ours["dense_ratio"] == pytest.approx(ratio, rel=1e-12)
     assert ours["padding_share"] < 0.1 < 0.2 < dense["padding_share"]
 
 
 @pytest.mark.slow
-def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches(monkeypatch):
-    names = ["disan float32", "float32"]
-    monkeypatch.setattr("disan_tf.study.benchmark.step.form_names", lambda _: names)
+def test_an_epoch_of_dsa_is_measured_beside_one_of_disan_in_its_own_batches():
     config = tiny_config(name="dsa_snli", batch_size=4)
-    disan, dsa = measure_epoch(config, repetitions=1, batches=2)["forms"].values()
+    forms = _forms(config, "disan float32", "float32")
+    disan, dsa = measure_epoch(config, 1, forms, batches=2)["forms"].values()
     ratio = dsa["pairs_per_second"] / disan["pairs_per_second"]
     assert dsa["disan_ratio"] == pytest.approx(ratio)
     assert disan["padding_share"] < 0.1 < 0.2 < dsa["padding_share"]
 
 
 @pytest.mark.slow
-def test_an_epoch_of_drcn_has_characters_and_flags(monkeypatch):
+def test_an_epoch_of_drcn_has_characters_and_flags():
     config = tiny_config(name="drcn_snli", batch_size=4)
-    assert form_names(config) == list(DTYPES)
-    monkeypatch.setattr("disan_tf.study.benchmark.step.form_names", lambda _: ["float32"])
-    record = measure_epoch(config, repetitions=1, batches=2)
+    assert list(_forms(config)) == list(DTYPES)
+    record = measure_epoch(config, 1, _forms(config, "float32"), batches=2)
     assert record["forms"]["float32"]["pairs_per_second"] > 0
     names = [spec.name for spec in inputs_of(config)]
     batch = dict(zip(names, make_batch(config, (5, 3))))
@@ -104,7 +111,7 @@ def test_an_epoch_of_drcn_has_characters_and_flags(monkeypatch):
 @pytest.mark.slow
 def test_the_encoders_of_table_1_are_measured_on_the_same_batches():
     config = tiny_config(name="disan_snli", batch_size=4)
-    record = measure_encoders(config, repetitions=2, batches=2)
+    record = measure_encoders(config, 2, compared_configs(config), batches=2)
     assert list(record["encoders"]) == [*BASELINES, "disan"]
     for encoder in record["encoders"].values():
         assert encoder["min"] <= encoder["pairs_per_second"] <= encoder["max"]

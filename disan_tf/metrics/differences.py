@@ -37,7 +37,7 @@ def difference(
 
     With `over_seeds` the bootstrap is hierarchical: each resample also draws each side's members
     with replacement. The mean of m drawn members varies too little, by the factor (m - 1) / m, so
-    its deviation from the mean of all members is scaled by sqrt(m / (m - 1)).
+    its distance from the mean of all members is scaled by sqrt(m / (m - 1)).
 
     Args:
       ours, others: the members of two series, at least one each.
@@ -98,8 +98,8 @@ def _average(scores: np.ndarray, generator: Optional[np.random.Generator]) -> np
     if generator is None or members == 1:
         return mean
     drawn = generator.integers(0, members, scores.shape)
-    deviation = np.take_along_axis(scores, drawn, axis=1).mean(axis=1) - mean
-    return mean + deviation * np.sqrt(members / (members - 1))
+    distance = np.take_along_axis(scores, drawn, axis=1).mean(axis=1) - mean
+    return mean + distance * np.sqrt(members / (members - 1))
 
 
 def _accuracies(members):

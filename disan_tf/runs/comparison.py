@@ -72,7 +72,7 @@ def report_runs(root: Path, output: Path) -> str:
 
 
 def run_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
-    """Returns a line for each run: the options in which runs differ, and scores with deviations."""
+    """Returns a line for each run: the options in which runs differ, and their scores."""
     options, scores = _differing_options(runs), _scored_by(runs)
     return [
         {
@@ -87,7 +87,7 @@ def run_lines(runs: Sequence[Run]) -> list[dict[str, str]]:
 
 
 def value_lines(runs: Sequence[Run]) -> list[dict]:
-    """Returns the lines of `run_lines` for programs: a column for each mean and deviation."""
+    """Returns the lines of `run_lines` for programs: with means and standard deviations."""
     options, lines = _differing_options(runs), []
     for run in runs:
         line = {"run": run.name, **{option: run.config.get(option, "") for option in options}}

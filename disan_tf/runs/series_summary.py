@@ -1,4 +1,4 @@
-"""The summary of a series: its finished members' scores, their mean and deviation."""
+"""The summary of a series: its finished members' scores, and their mean and standard deviation."""
 
 import shlex
 from itertools import chain
@@ -22,7 +22,7 @@ _MEMBER_KEYS = (
 
 
 def summarise_series(workdir: Path) -> dict:
-    """Returns the finished members of a series, and means and deviations of their scores.
+    """Returns the finished members of a series, and the statistics of their scores.
 
     Returns:
       "config" of the series; "versions", "commit", "command", "parameters", "inputs", "data" and,
@@ -159,7 +159,7 @@ def _summarise(parts, command, config):
         **{key: round(_mean([member[key] for member in members]), 2) for key in _MEMBER_KEYS},
         "members": members,
         "mean": _over_members(scores, _mean),
-        "standard_deviation": _over_members(scores, _deviation),
+        "standard_deviation": _over_members(scores, _standard_deviation),
         "by_length": _by_length(parts),
         **_confusion(parts),
     }
@@ -185,7 +185,7 @@ def _mean(values):
     return float(np.mean(values))
 
 
-def _deviation(values):
+def _standard_deviation(values):
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
@@ -200,8 +200,8 @@ def _confusion(parts):
 def _by_length(parts):
     """Computes the accuracy on test by length (DiSAN Fig. 5), over the members of all parts.
 
-    The deviation is that over all members: squares within the parts, and between their means. Bins
-    in which a member has no sentence are left out; numeric labels have no bins.
+    The standard deviation is over all members: squares within the parts, and between their means.
+    Bins in which a member has no sentence are left out; numeric labels have no bins.
 
     Returns:
       Bin -> {"sentences" (the mean over the members), "accuracy", "standard_deviation"}.

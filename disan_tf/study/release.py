@@ -63,7 +63,7 @@ def release(
       command: the command that trained it; "" = the one in `run.json`.
       checkpoints: the parent of the new folder, with a `manifest.tsv` that gets a row.
       prepared: the corpus, prepared with all words of the vector file; None = the model as it is.
-      result: the name of a recorded series, whose mean and deviation the card shows; "" = none.
+      result: the name of a recorded series, whose statistics the card shows; "" = none.
 
     Raises:
       UserError: there is no such model, it is damaged, or it was not evaluated; or `prepared` is
@@ -226,7 +226,7 @@ def _show(criterion: str, score: float) -> str:
 
 
 def _series_row(criterion, series):
-    """Returns the series' test mean and deviation, before rounding; dev chose this training."""
+    """Returns the series' test mean and standard deviation, before rounding."""
     members = len(series.get("members", [0]))
     text = _show(criterion, series.get("mean", series)["test"][criterion])
     spread = (series.get("standard_deviation") or {}).get("test", {}).get(criterion)

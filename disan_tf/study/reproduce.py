@@ -56,8 +56,8 @@ class Target:
         return self.result["config"]["data"].get("folds", 0)
 
     @property
-    def standard_deviation(self) -> float:
-        """The deviation of one seed's score from the mean, see `RULE`."""
+    def uncertainty(self) -> float:
+        """The distance from the mean that one seed may have: s of `RULE`."""
         value = mean(self.result, "test", self.score.key)
         examples = self.result["data"]["splits"]["test"] * max(1, self.folds)
         if self.score.key == "accuracy":
@@ -70,7 +70,7 @@ class Target:
     def tolerance(self, seeds: int) -> float:
         """Returns the tolerance of the mean over a number of seeds, see `RULE`."""
         spread = math.sqrt(1 / seeds + 1 / len(self.seeds))
-        return min(2 * self.standard_deviation * spread, LIMITS[self.score.key])
+        return min(2 * self.uncertainty * spread, LIMITS[self.score.key])
 
 
 class Verdict(NamedTuple):
@@ -127,7 +127,7 @@ def judge(target: Target, run: dict) -> Verdict:
         f"  recorded  {score.show(target.result)}, {describe_members(target.result)}",
         f"  yours     {score.show(run)}, {describe_members(run)}; dev {score.show(run, 'dev')}",
         f"difference {score.show_difference(value - recorded)}, tolerance "
-        f"{score.format(tolerance)} = 2 x {score.format(target.standard_deviation)} x "
+        f"{score.format(tolerance)} = 2 x {score.format(target.uncertainty)} x "
         f"sqrt(1/{len(seeds)} + 1/{len(target.seeds)}), at most {score.format(LIMITS[score.key])}",
     ]
     examples, expected = (training_examples(part) for part in (run, target.result))

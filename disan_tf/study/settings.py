@@ -126,5 +126,5 @@ def render_settings(results: Mapping[str, dict], load_config: Callable[[str], Co
 
 
 def link_to_settings(paper: str) -> str:
-    """Returns the sentence with which a page in `tables/` links to a paper's deviations."""
+    """Returns the sentence with which a page in `tables/` links to a paper's settings."""
     return f"[Where our runs differ from the paper](../{PAGE}#{paper.lower()})"

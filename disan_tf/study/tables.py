@@ -23,7 +23,7 @@ from disan_tf.study.results import (
 )
 from disan_tf.study.settings import link_to_settings
 
-_OURS, _DEVIATION = ", ours", ", standard deviation"
+_OURS, _SPREAD = ", ours", ", standard deviation"
 _SNLI_DEV_PAIRS = 9842
 _NOT_RUN = "not run"
 _REMAINING = (
@@ -147,7 +147,7 @@ def _data(table: Table, run):
 
 
 def _ours(run, score: Score, split: str, name: str) -> dict:
-    return dict(zip((name, f"{name}{_DEVIATION}"), score.cells(run, split)))
+    return dict(zip((name, f"{name}{_SPREAD}"), score.cells(run, split)))
 
 
 def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
@@ -169,12 +169,12 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
 
 
 def _part(lines) -> str:
-    """Renders lines without empty columns and with deviations in parentheses."""
+    """Renders lines without empty columns and with standard deviations in parentheses."""
     columns = [
         column
         for column in lines[0]
         if column not in _CSV_ONLY
-        and not column.endswith(_DEVIATION)
+        and not column.endswith(_SPREAD)
         and any(line[column] for line in lines)
     ]
     return markdown_table([{column: _cell(line, column) for column in columns} for line in lines])
@@ -183,7 +183,7 @@ def _part(lines) -> str:
 def _cell(line, column: str) -> str:
     """Returns a cell's text; an empty cell of a recorded run gets the reason."""
     if line[column] or line["run"] == _NOT_RUN:
-        spread = line.get(column + _DEVIATION)
+        spread = line.get(column + _SPREAD)
         return f"{line[column]} ({spread})" if spread else line[column]
     if column.endswith(_OPTIMISTIC):
         return "not watched"

@@ -1,12 +1,9 @@
 """Each released model answers what we asked it when it was released, as it did then."""
 
-import json
-
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.serving.presets import read_manifest
-from disan_tf.study.release import licence_row
 
 pytestmark = pytest.mark.usefixtures("eagerly")  # nine models are not traced
 
@@ -97,14 +94,6 @@ def test_a_released_model_answers_as_it_did(name, loaded):
 
 def _is_right(answer, gold):
     return answer["label"] == gold if isinstance(gold, str) else abs(answer["score"] - gold) < 1
-
-
-@pytest.mark.parametrize("name", sorted({*read_manifest(CHECKPOINTS / "manifest.tsv")} - {"demo"}))
-def test_the_card_of_a_released_model_names_the_licence_of_its_corpus(name):
-    info = json.loads((CHECKPOINTS / name / "model.json").read_text())
-    rows = licence_row(info["config"]["data"]["corpus"])
-    lines = (CHECKPOINTS / name / "README.md").read_text().splitlines()
-    assert rows and {f"| {key} | {value} |" for key, value in rows.items()} <= {*lines}
 
 
 def test_records_are_read_by_the_names_of_their_texts(loaded):

@@ -39,7 +39,7 @@ class Claim:
     text: str  # a sentence
     place: str  # in the paper, such as "Table 1, Sec. 5.1"
     evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]  # what tests it
-    qualification: str = ""  # deviations from the paper's protocol that a config does not show
+    qualification: str = ""  # differences from the paper's protocol that a config does not show
     about: Literal[_KINDS] = "accuracy"  # also selections of tokens
     no_cost: bool = False  # whether it says that something costs no accuracy, see `NO_COST`
     ours: bool = False  # whether the paper does not make it

@@ -45,7 +45,7 @@ def positional_masks() -> Figure:
 
 
 def accuracy_against_length(results: dict[str, dict]) -> Drawn:
-    """Draws DiSAN Fig. 5: accuracy on SST's test sentences by length, with deviations."""
+    """Draws DiSAN Fig. 5: accuracy on SST's test sentences by length, with its spread."""
     rows = accuracy_by_length(results)
     names = list(dict.fromkeys(row["run"] for row in rows))
     if not rows:

@@ -16,7 +16,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from disan_tf.common import installation, keras_version, quiet
+from disan_tf.common import installation, keras_version
+
+installation.check_platform()
+
+from disan_tf.common import process  # noqa: E402  (Windows lacks its fcntl)
 
 if TYPE_CHECKING:
     from disan_tf import encoders, layers, ops
@@ -36,13 +40,12 @@ _MODULES = {
     "presets": "disan_tf.serving.presets",
 }
 
-installation.check_platform()
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
-os.environ.setdefault(quiet.LEVEL, "3")
+os.environ.setdefault(process.LOG_LEVEL, "3")
 # HDF5 fails where a file system has no locks; our files get their names once they are whole.
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 if "tensorflow" not in sys.modules:
-    sys.meta_path.insert(0, quiet.QuietImport())
+    sys.meta_path.insert(0, process.QuietImport())
 keras_version.choose()
 
 

@@ -14,7 +14,7 @@ from ml_collections import ConfigDict, config_flags
 from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
 from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
-from disan_tf.common import installation, quiet, signals
+from disan_tf.common import installation, process
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
 from disan_tf.common.options import DTYPES, join_choices
@@ -77,15 +77,15 @@ def run() -> None:
     _open_standard_streams()
     atexit.register(gc.freeze)  # else Python collects TensorFlow's garbage at exit
     if "--debug" in sys.argv:
-        os.environ[quiet.LEVEL] = "0"
-    signals.handle(installation.program())
+        os.environ[process.LOG_LEVEL] = "0"
+    process.handle_signals(installation.program())
     try:
         app.run(main, flags_parser=_parse)
     except Stopped as stopped:
         _leave(stopped.message, stopped.code)
     except KeyboardInterrupt:
         then = _AFTER_A_STOP.get(FLAGS["mode"].value, "starts over")
-        _leave(f"stopped; the same command {then}.", signals.INTERRUPTED)
+        _leave(f"stopped; the same command {then}.", process.INTERRUPTED)
     except BrokenPipeError:  # the reader has closed the pipe: `run.py --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -134,7 +134,7 @@ def main(_) -> None:
             raise UserError(f"standard {name} is closed; name a file with --{name}.")
     mode(**values)
     sys.stdout.flush()
-    signals.ignore_closed_terminal()  # all is written
+    process.ignore_closed_terminal()  # all is written
 
 
 def keep_compiled(folder: Optional[str]) -> None:

@@ -294,7 +294,7 @@ def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     from disan_tf.cli.config import read_config
     from disan_tf.study.benchmark.parts import benchmark as measure
 
-    check_config(config)
+    read_config(config)
     measure(config, compared_configs, output, benchmark_parts, repetitions)
 
 

@@ -25,7 +25,7 @@ import tqdm
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, sha256, write_array, write_json
-from disan_tf.common.locks import locked
+from disan_tf.common.process import locked
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline import format as names

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.files import sync
-from disan_tf.common.signals import deferred
+from disan_tf.common.process import deferred_signals
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.models.base import SentenceModel
 from disan_tf.runs.bundle import save_bundle
@@ -99,7 +99,7 @@ class Loop:
             {"step": step, "measured": self.log.formatted(), "is_over": self._finished(step)}
         )
         self._compile_ahead()
-        with deferred() as caught:
+        with deferred_signals() as caught:
             while not self._finished(step):
                 step = self._epoch(step, callbacks, caught)
         callbacks.on_train_end()

@@ -20,8 +20,8 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_json
-from disan_tf.common.locks import Owned, owned
 from disan_tf.common.options import MAX_NUMBER
+from disan_tf.common.process import Owned, owned
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle

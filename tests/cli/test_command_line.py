@@ -19,7 +19,7 @@ from disan_tf.cli import command_line
 from disan_tf.cli.command_line import defined_flags
 from disan_tf.cli.modes import MODES
 from disan_tf.common.errors import UserError
-from disan_tf.common.locks import owned
+from disan_tf.common.process import owned
 from tests.support.models.bundles import make_bundle
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.command import run_forked as run

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.locks import locked
+from disan_tf.common.process import locked
 from disan_tf.elmo import cache
 from disan_tf.elmo.cache import cache_layers, find_sentences, plan_batches
 from disan_tf.elmo.official_files import load_bilm

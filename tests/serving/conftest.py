@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.common.locks import locked
+from disan_tf.common.process import locked
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export.saved_model import export_saved_model, newest_version
 from disan_tf.serving.inference import attend, encode, model, predict

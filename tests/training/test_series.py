@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.locks import owned
+from disan_tf.common.process import owned
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command
 from disan_tf.training.config import Data, from_dict

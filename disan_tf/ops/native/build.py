@@ -28,7 +28,7 @@ from disan_tf.common.files import (
     write_atomically,
 )
 from disan_tf.common.installation import cache_folder
-from disan_tf.common.locks import locked
+from disan_tf.common.process import locked
 from disan_tf.common.processor import instruction_sets, processor_name
 from disan_tf.ops.native import compiler
 from disan_tf.ops.native.compiler import BuildError, CompilerError

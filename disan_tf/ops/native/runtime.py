@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from absl import logging
 
-from disan_tf.common.forks import check_fork
+from disan_tf.common.process import check_fork
 from disan_tf.ops.native import build, shipped
 from disan_tf.ops.native.compiler import BuildError
 from disan_tf.ops.tracing import is_compiled, is_saving

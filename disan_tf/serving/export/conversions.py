@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import copy_file, write_atomically, write_json
-from disan_tf.common.quiet import no_standard_error
+from disan_tf.common.process import no_standard_error
 from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable

@@ -8,7 +8,7 @@ from typing import Optional, Union
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.forks import check_fork
+from disan_tf.common.process import check_fork
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier

@@ -6,7 +6,7 @@ from typing import Union
 
 import tensorflow as tf
 
-from disan_tf.common.forks import check_fork
+from disan_tf.common.process import check_fork
 from disan_tf.models.base import SentenceModel
 from disan_tf.serving.fine_tuning.arguments import check_words, list_texts, tensors_of
 from disan_tf.text import TextToIds, word_vectors

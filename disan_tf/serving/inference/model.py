@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError, escape
-from disan_tf.common.forks import check_fork
+from disan_tf.common.process import check_fork
 from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.custom import register_encoder
 from disan_tf.models.base import SENTENCE

@@ -3,7 +3,7 @@
 from data_prep.corpora import Corpus
 from disan_tf.common.errors import escape
 from disan_tf.common.options import count
-from disan_tf.input_pipeline.format import FORMAT, Keys
+from disan_tf.input_pipeline.corpus_format import FORMAT, Keys
 from disan_tf.text.tokenizer import VERSIONS
 
 _MOST = 60  # classes in a line

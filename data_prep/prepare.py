@@ -1,4 +1,4 @@
-"""Prepares a corpus from raw files and word vectors, see `disan_tf.input_pipeline.format`."""
+"""Prepares a corpus from raw files and word vectors, see `input_pipeline.corpus_format`."""
 
 import contextlib
 import gc
@@ -19,7 +19,7 @@ from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, sha256, sync_and_rename, write_json
 from disan_tf.common.progress import stages
-from disan_tf.input_pipeline.format import FORMAT, MANIFEST, Keys, has_format, read_manifest
+from disan_tf.input_pipeline.corpus_format import FORMAT, MANIFEST, Keys, has_format, read_manifest
 from disan_tf.input_pipeline.recorded_files import record_files
 from disan_tf.text import word_vectors
 from disan_tf.text.tokenizer import VERSIONS, lowercase

@@ -9,7 +9,7 @@ import numpy as np
 
 from data_prep.corpora import Corpus
 from disan_tf.common.files import write_array
-from disan_tf.input_pipeline import format as names
+from disan_tf.input_pipeline.corpus_format import CONTEXT_PARTS, array_file
 from disan_tf.text.lookup import UNKNOWN_ID
 
 
@@ -75,7 +75,7 @@ def write_split(
     flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None,
     has_spellings: bool = False,
 ) -> dict:
-    """Writes the arrays of one split, see `disan_tf.input_pipeline.format`.
+    """Writes the arrays of one split, see `disan_tf.input_pipeline.corpus_format`.
 
     An empty sentence becomes one unknown word.
 
@@ -143,11 +143,11 @@ def _write_contexts(folder, split, examples, index) -> int:
     spelling, offsets = _look_up(list(contexts), numbers)
     places = [(contexts[example.context], example.start) for example in examples]
     arrays = spelling + 1, offsets, np.array(places, np.int32)
-    for part, array in zip(names.CONTEXT_PARTS, arrays):
+    for part, array in zip(CONTEXT_PARTS, arrays):
         save(folder, f"{split}.contexts.{part}", array)
     return len(contexts)
 
 
 def save(folder: Path, name: str, array: np.ndarray) -> None:
     """Writes the array called `name`."""
-    write_array(names.array_file(folder, name), array)
+    write_array(array_file(folder, name), array)

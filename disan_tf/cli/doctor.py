@@ -55,7 +55,7 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:
     """Yields a line for each prepared corpus and each cache of a biLM's layers."""
     # Imported here: these need a Keras, and the rest of the report does not.
-    from disan_tf.input_pipeline.format import CACHE, MANIFEST, RECORDS, Keys
+    from disan_tf.input_pipeline.corpus_format import CACHE, MANIFEST, RECORDS, Keys
     from disan_tf.input_pipeline.recorded_files import damaged_files
 
     manifests = [*prepared_dir.glob(f"[!.]*/{MANIFEST}"), *prepared_dir.glob(f"[!.]*/{CACHE}")]

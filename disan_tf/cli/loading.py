@@ -66,7 +66,7 @@ def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list
     """
     import numpy as np
 
-    from disan_tf.input_pipeline.format import Keys
+    from disan_tf.input_pipeline.corpus_format import Keys
     from disan_tf.study.baseline import describe_baseline, fit_baseline
     from disan_tf.training.evaluation import scored_split
 

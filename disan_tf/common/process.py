@@ -1,4 +1,4 @@
-"""This process and its surroundings: locks, forks, signals, and standard error.
+"""Locks, forks, signals and standard error: this process and its surroundings.
 
 One process writes into a folder (`owned`, `locked`). A fork of a process in which TensorFlow
 computes lacks its threads and would hang (`check_fork`). SIGTERM, SIGHUP and Control-C end the

@@ -28,9 +28,9 @@ from disan_tf.common.files import read_json, sha256, write_array, write_json
 from disan_tf.common.process import locked
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.batch_plan import cut_batches
 from disan_tf.input_pipeline.cached_layers import LayerFiles
+from disan_tf.input_pipeline.corpus_format import CACHE, LAYERS, Keys, array_file
 from disan_tf.input_pipeline.recorded_files import read_header, record_files
 
 FORMAT = 2
@@ -70,7 +70,7 @@ def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> La
     folder = corpus.directory.parent / f"elmo-{_key(corpus, bilm, phrases)}"
     folder.mkdir(exist_ok=True)
     with locked(folder / "lock"):
-        if not (folder / names.CACHE).is_file():
+        if not (folder / CACHE).is_file():
             _write(folder, corpus, bilm, phrases)
     return LayerFiles(folder)
 
@@ -81,7 +81,7 @@ def _key(corpus, bilm, phrases) -> str:
         "format": FORMAT,
         "options": json.loads(options.read_text(encoding="utf-8")),
         "weights": sha256(weights),
-        "tokenizer": corpus.manifest[names.Keys.TOKENIZER],
+        "tokenizer": corpus.manifest[Keys.TOKENIZER],
         "dtype": bilm.dtype_policy.name,
         "phrases": phrases,
         "sentences": _digest(corpus, phrases),
@@ -111,7 +111,7 @@ def _digest(corpus, phrases) -> str:
 def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> None:
     sentences, started = find_sentences(corpus, phrases), time.monotonic()
     shape = int(sentences.starts[-1]), 1 + bilm.layers, 2 * bilm.units
-    layers = _open(names.array_file(folder, names.LAYERS), shape, len(sentences.rows))
+    layers = _open(array_file(folder, LAYERS), shape, len(sentences.rows))
     plan = plan_batches(sentences)
     done = _progress(folder, len(plan))
     encode, noted = make_encoder(bilm), time.monotonic()
@@ -130,12 +130,12 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
     layers.flush()
     for (split, field), numbers in sentences.numbers.items():
         starts = sentences.starts[numbers] + sentences.shifts[split, field]
-        write_array(names.array_file(folder, f"{split}.{field}.starts"), starts)
+        write_array(array_file(folder, f"{split}.{field}.starts"), starts)
     write_json(
-        folder / names.CACHE,
+        folder / CACHE,
         {
             "format": FORMAT,
-            names.Keys.FILES: record_files(sorted(folder.glob("*.npy"))),
+            Keys.FILES: record_files(sorted(folder.glob("*.npy"))),
             "sentences": len(sentences.rows),
             "tokens": shape[0],
             "seconds": round(time.monotonic() - started, 1),

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.files import read_json
-from disan_tf.input_pipeline import format as names
+from disan_tf.input_pipeline.corpus_format import CACHE, LAYERS, RECORDS, Keys, array_file
 from disan_tf.input_pipeline.recorded_files import open_array
 
 
@@ -31,9 +31,9 @@ class LayerFiles:
     def __init__(self, folder: Path):
         self.folder = Path(folder)
         self._remedy = f"delete {self.folder}, and the next training computes it again"
-        cache = read_json(self.folder / names.CACHE, self._remedy, names.RECORDS)
-        self._records = cache[names.Keys.FILES]
-        self._vectors = self._array(names.LAYERS)
+        cache = read_json(self.folder / CACHE, self._remedy, RECORDS)
+        self._records = cache[Keys.FILES]
+        self._vectors = self._array(LAYERS)
 
     def split(self, name: str, fields: Iterable[str]) -> CachedLayers:
         """Returns the layers of the split `name`."""
@@ -41,7 +41,7 @@ class LayerFiles:
         return CachedLayers(self._vectors, starts)
 
     def _array(self, name):
-        return open_array(names.array_file(self.folder, name), self._records, self._remedy)
+        return open_array(array_file(self.folder, name), self._records, self._remedy)
 
 
 class LayeredBatches:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from disan_tf.input_pipeline import format as names
+from disan_tf.input_pipeline.corpus_format import CONTEXT_PARTS, SPELLINGS
 from disan_tf.text.characters import ASCII_CHARACTERS, BYTE_CHARACTERS
 from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
 
@@ -56,7 +56,7 @@ def check_contexts(name: str, contexts, lengths: np.ndarray, spellings: int) -> 
       lengths: <int64>[examples], the tokens of each phrase.
       spellings: the number of rows of `spellings`.
     """
-    spelling, offsets, places = (f"{name}.contexts.{part}" for part in names.CONTEXT_PARTS)
+    spelling, offsets, places = (f"{name}.contexts.{part}" for part in CONTEXT_PARTS)
     check_range(spelling, contexts.spelling, 0, spellings - 1)
     check_offsets(offsets, contexts.offsets, len(contexts.spelling), shortest=0)
     if contexts.places.shape != (len(lengths), 2):
@@ -79,7 +79,7 @@ def _bounds(name, split, words, classes) -> Iterator[tuple]:
         return
     spellings = split.features.spellings
     is_ascii = spellings.dtype == np.uint8
-    yield names.SPELLINGS, spellings, 0, ASCII_CHARACTERS - 1 if is_ascii else BYTE_CHARACTERS
+    yield SPELLINGS, spellings, 0, ASCII_CHARACTERS - 1 if is_ascii else BYTE_CHARACTERS
     for field, rows in split.features.spelling.items():
         yield f"{name}.{field}.spelling", rows, 0, len(spellings) - 1
     for field, flags in (split.features.match or {}).items():

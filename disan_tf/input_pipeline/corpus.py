@@ -10,11 +10,21 @@ import numpy as np
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines, sha256
-from disan_tf.input_pipeline import format as names
 from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
 from disan_tf.input_pipeline.check_ranges import check_contexts, check_split
-from disan_tf.input_pipeline.format import Keys
+from disan_tf.input_pipeline.corpus_format import (
+    BILM_OPTIONS,
+    BILM_WEIGHTS,
+    CONTEXT_PARTS,
+    EMBEDDINGS,
+    REMEDY,
+    SPELLINGS,
+    Keys,
+    array_file,
+    read_manifest,
+)
 from disan_tf.input_pipeline.recorded_files import check_size, open_array
+from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.word_forms import FORMS
 
 
@@ -119,7 +129,7 @@ class Split:
 
 
 class PreparedCorpus:
-    """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.format`.
+    """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.corpus_format`.
 
     A file that is missing or damaged, and another format, are UserErrors.
     """
@@ -128,14 +138,14 @@ class PreparedCorpus:
 
     def __init__(self, directory):
         self.directory = Path(directory)
-        self.manifest = names.read_manifest(self.directory)
+        self.manifest = read_manifest(self.directory)
         self.classes = self.manifest[Keys.CLASSES]
         self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
-        texts = [name for name in (names.VOCABULARY, FORMS) if name in self._records]
+        texts = [name for name in (VOCABULARY, FORMS) if name in self._records]
         for name in texts:
-            path = check_size(self.directory / name, self._records, names.REMEDY)
+            path = check_size(self.directory / name, self._records, REMEDY)
             if sha256(path) != self._records[name]["sha256"]:
-                raise UserError(f"{path} changed since it was written; {names.REMEDY}.")
+                raise UserError(f"{path} changed since it was written; {REMEDY}.")
 
     def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
         """Returns the corpus with its biLM's cached layers, which its splits have too."""
@@ -173,25 +183,25 @@ class PreparedCorpus:
         """The files of the biLM that reads the characters, options and weights; None without."""
         if Keys.BILM not in self.manifest:
             return None
-        return self.directory / names.BILM_OPTIONS, self.directory / names.BILM_WEIGHTS
+        return self.directory / BILM_OPTIONS, self.directory / BILM_WEIGHTS
 
     @property
     def vocabulary(self) -> list:
         """The words in the order of their ids, from id 2."""
-        path = check_size(self.directory / names.VOCABULARY, self._records, names.REMEDY)
+        path = check_size(self.directory / VOCABULARY, self._records, REMEDY)
         words = [word for _, word in read_lines(path)]
         if len(words) != sum(self.words):
-            raise self._damaged(f"{names.VOCABULARY} has {len(words):,} words, not {self.words}")
+            raise self._damaged(f"{VOCABULARY} has {len(words):,} words, not {self.words}")
         return words
 
     @property
     def vectors(self) -> np.ndarray:
         """The vectors of ids 2 and up, <float32>[words, dim]; UserError unless all are finite."""
-        vectors = self._array(names.EMBEDDINGS)
+        vectors = self._array(EMBEDDINGS)
         is_finite = np.isfinite(vectors.min(initial=0.0)) and np.isfinite(vectors.max(initial=0.0))
         if len(vectors) != sum(self.words) or not is_finite:
             raise self._damaged(
-                f"{names.EMBEDDINGS}.npy does not hold finite vectors of {sum(self.words):,} words"
+                f"{EMBEDDINGS}.npy does not hold finite vectors of {sum(self.words):,} words"
             )
         return vectors
 
@@ -222,7 +232,7 @@ class PreparedCorpus:
         """Opens the contexts of the split `name`; returns None if it has none."""
         if not self.manifest[Keys.SPLITS][name]["contexts"]:
             return None
-        arrays = (self._array(f"{name}.contexts.{part}") for part in names.CONTEXT_PARTS)
+        arrays = (self._array(f"{name}.contexts.{part}") for part in CONTEXT_PARTS)
         contexts, split = Contexts(*arrays), self.split(name)
         try:
             check_contexts(name, contexts, split.lengths, len(split.features.spellings))
@@ -233,7 +243,7 @@ class PreparedCorpus:
     def _features(self, name):
         kinds = ("spelling", "match") if self.word_features else ("spelling",)
         by_field = (self._by_field(name, kind) for kind in kinds)
-        return WordFeatures(self._array(names.SPELLINGS), *by_field)
+        return WordFeatures(self._array(SPELLINGS), *by_field)
 
     def _by_field(self, name, kind):
         arrays = (self._array(f"{name}.{field}.{kind}") for field in self.fields)
@@ -244,11 +254,11 @@ class PreparedCorpus:
         return self.manifest[Keys.FILES]
 
     def _array(self, name):
-        path = names.array_file(self.directory, name)
-        return open_array(path, self._records, names.REMEDY)
+        path = array_file(self.directory, name)
+        return open_array(path, self._records, REMEDY)
 
     def _damaged(self, reason) -> UserError:
-        return UserError(f"{self.directory}: {reason}; {names.REMEDY}.")
+        return UserError(f"{self.directory}: {reason}; {REMEDY}.")
 
 
 def _agree(split):

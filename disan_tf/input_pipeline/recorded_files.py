@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
-from disan_tf.input_pipeline.format import KINDS
+from disan_tf.input_pipeline.corpus_format import KINDS
 
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _LONGEST_HEADER = 1000  # bytes; our arrays' headers have 128

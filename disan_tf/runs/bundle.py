@@ -25,13 +25,14 @@ import tensorflow as tf
 from disan_tf.common import files
 from disan_tf.common.errors import UserError
 from disan_tf.common.schema import check_schema
-from disan_tf.input_pipeline.format import VOCABULARY, Keys
+from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs.weight_files import REMEDY, read_weights, weights_as_hdf5
 from disan_tf.runs.work_directory import VERSION_REMEDY, check_names
 from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
+from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.tokenizer import for_raw_text
 
 FORMAT = 3

@@ -14,7 +14,7 @@ import tensorflow as tf
 from disan_tf.common.installation import VERSION
 from disan_tf.common.processor import instruction_sets, processor_name
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline.format import Keys
+from disan_tf.input_pipeline.corpus_format import Keys
 
 # The schema of "machine" in `run.json`; runs of older versions have no such key.
 MACHINE = {

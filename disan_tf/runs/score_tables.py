@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disan_tf.common.tables import text_table
-from disan_tf.input_pipeline.format import Keys
+from disan_tf.input_pipeline.corpus_format import Keys
 
 _MOST_CLASSES, _MOST_PAIRS = 12, 10  # of a printed confusion matrix; of the pairs in its place
 ROWS_FOR_A_SPLIT = 1000  # a test part of a tenth has an interval of some eight points each way

@@ -11,7 +11,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike, check_format, read_json, write_json
 from disan_tf.common.options import flatten
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline.format import Keys
+from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.runs.provenance import MACHINE, describe_origin, load
 
 FORMAT = 2  # of `config.json` and `run.json`

@@ -13,7 +13,7 @@ from disan_tf.common import files
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline.format import Keys
+from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.factory import TASKS, build_model
 from disan_tf.runs.bundle import Bundle, check_digests, load_bundle, read_info, save_bundle
 from disan_tf.serving.presets import COLUMNS, describe_task, read_manifest

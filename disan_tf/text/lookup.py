@@ -15,6 +15,7 @@ from disan_tf.text.word_forms import WordForms
 PADDING_ID = 0
 UNKNOWN_ID = 1
 FIRST_WORD_ID = 2
+VOCABULARY = "vocabulary.txt"  # line k, from 0, is the word of id FIRST_WORD_ID + k
 _FLAT = [tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.int64)]  # values, row splits
 
 

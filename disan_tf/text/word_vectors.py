@@ -16,7 +16,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import checked_gzip, open_bytes, read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import join_choices
-from disan_tf.input_pipeline.format import VOCABULARY
+from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.text_files import detect_format
 
 MODEL = "model.json"  # of a released model, whose vectors are read

@@ -10,14 +10,14 @@ from disan_tf.common.files import write_arrays, write_atomically, write_json
 from disan_tf.common.progress import progress_bar
 from disan_tf.common.tables import csv_table
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
-from disan_tf.input_pipeline.format import VOCABULARY, Keys
+from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.metrics.classification import classification_scores, expected_calibration_error
 from disan_tf.metrics.correlations import calibration, correlation_scores
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.runs.score_tables import confusion_lines
-from disan_tf.text.lookup import UNKNOWN_ID
+from disan_tf.text.lookup import UNKNOWN_ID, VOCABULARY
 from disan_tf.training.compilation import make_compiler
 from disan_tf.training.config import Config, of_bundle
 from disan_tf.training.methods import final_evaluation_step

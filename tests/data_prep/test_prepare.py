@@ -10,7 +10,7 @@ from data_prep.corpora import READERS, Corpus, Example
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.common.files import read_json, write_json
-from disan_tf.input_pipeline.format import FORMAT, read_manifest
+from disan_tf.input_pipeline.corpus_format import FORMAT, read_manifest
 from tests.support.corpora import nli
 from tests.support.corpora.readers import make_options
 from tests.support.corpora.tiny_trees import VECTORS, options

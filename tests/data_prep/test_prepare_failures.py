@@ -9,7 +9,7 @@ import pytest
 from data_prep import prepare as prepare_module
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
-from disan_tf.input_pipeline.format import MANIFEST, read_manifest
+from disan_tf.input_pipeline.corpus_format import MANIFEST, read_manifest
 from tests.support.corpora.tiny_trees import options
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline.format import FORMAT
+from disan_tf.input_pipeline.corpus_format import FORMAT
 from tests.support.corpora.manifests import save_array, write_manifest
 from tests.support.corpora.pairs import FIELDS, SCORE_FIELDS, make_pair_corpus, make_score_corpus
 from tests.support.corpora.two_examples import ARRAYS, CLASSES, GENRES, read, refusal

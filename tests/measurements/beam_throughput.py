@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.serving.beam.steps import thread_variables
 from disan_tf.serving.presets import find_bundle
+from disan_tf.text.lookup import VOCABULARY
 
 PREDICT = ("run.py", "--mode=predict")
 BEAM = ("-m", "disan_tf.serving.beam", "--threads=1")

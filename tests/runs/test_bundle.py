@@ -11,7 +11,7 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.input_pipeline.format import Keys
+from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.runs.bundle import (
     FORMAT,
     Bundle,

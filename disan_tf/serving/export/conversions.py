@@ -14,13 +14,13 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import copy_file, write_atomically, write_json
 from disan_tf.common.process import no_standard_error
-from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.export import client
 from disan_tf.serving.export.saved_model import describe_model, write_versions
 from disan_tf.serving.export.signatures import converted_function
+from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.tokenizer_rules import python_steps
 
 LENGTHS = range(1, 61)  # tokens in the sentences that check a conversion

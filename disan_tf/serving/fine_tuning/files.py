@@ -10,7 +10,6 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, sync_and_rename, write_atomically, write_json
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
-from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, count_parameters
 from disan_tf.models.pairs import SentencePairClassifier
@@ -19,6 +18,7 @@ from disan_tf.runs.bundle import Bundle, read_info, write_bundle
 from disan_tf.serving.export.saved_model import METADATA
 from disan_tf.serving.inference.model import load_reader
 from disan_tf.serving.presets import describe_task
+from disan_tf.text.lookup import VOCABULARY
 
 _CARD = "README.md"
 _GRAPH = "saved_model.pb"

@@ -6,7 +6,7 @@ import pytest
 from data_prep.corpora import multinli
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from disan_tf.input_pipeline.format import read_manifest
+from disan_tf.input_pipeline.corpus_format import read_manifest
 from tests.support.corpora.nli import COLUMNS, options, row, text_options, write, write_columns
 
 MATCHED = [

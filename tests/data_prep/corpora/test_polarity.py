@@ -5,7 +5,7 @@ import pytest
 from data_prep.corpora import READERS, polarity
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from disan_tf.input_pipeline.format import read_manifest
+from disan_tf.input_pipeline.corpus_format import read_manifest
 from tests.support.corpora.readers import make_options
 
 LINES = [b"%d soup number %d is hot" % (number % 2, number) for number in range(16)]

@@ -6,7 +6,7 @@ import pytest
 from data_prep.corpora import sick
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from disan_tf.input_pipeline.format import read_manifest
+from disan_tf.input_pipeline.corpus_format import read_manifest
 from tests.support.corpora.raw import OPTIONS
 
 HEADER = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")

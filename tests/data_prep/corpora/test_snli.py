@@ -7,7 +7,7 @@ from data_prep.corpora import nli_files, snli
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
-from disan_tf.input_pipeline.format import read_manifest
+from disan_tf.input_pipeline.corpus_format import read_manifest
 from tests.support.corpora.nli import (
     COLUMNS,
     options,

@@ -9,7 +9,7 @@ from data_prep import write_subset
 from data_prep.corpora import multinli, snli, subsets
 from data_prep.corpora.nli_files import read_rows
 from data_prep.prepare import prepare
-from disan_tf.input_pipeline.format import read_manifest
+from disan_tf.input_pipeline.corpus_format import read_manifest
 from tests.support.corpora.nli import error_of, options, row, text_options, write
 from tests.support.errors import user_error
 

@@ -9,7 +9,7 @@ from data_prep.check_options import check_options
 from data_prep.corpora import fields_of, splits_of, table
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from disan_tf.input_pipeline.format import read_manifest
+from disan_tf.input_pipeline.corpus_format import read_manifest
 from tests.support.corpora.readers import refusal, split_at_spaces, table_options
 from tests.support.errors import user_error
 

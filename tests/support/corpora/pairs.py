@@ -6,9 +6,10 @@ import numpy as np
 
 from disan_tf.common.files import write_json
 from disan_tf.input_pipeline import PreparedCorpus, Split, WordFeatures
-from disan_tf.input_pipeline import format as names
+from disan_tf.input_pipeline.corpus_format import EMBEDDINGS, MANIFEST, SPELLINGS, Keys, array_file
 from disan_tf.text import word_forms
 from disan_tf.text.characters import ASCII_CHARACTERS
+from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.word_forms import write_forms
 from tests.support.corpora.manifests import record, write_manifest
 
@@ -39,9 +40,9 @@ def _make(folder, make_split, classes, fields, dim, sizes, **changed):
     sizes = sizes or SIZES
     words = len(WORDS) - FIXED_WORDS, FIXED_WORDS
     write_manifest(folder, classes, words, fields, sizes, **changed)
-    (folder / names.VOCABULARY).write_text("".join(f"{word}\n" for word in WORDS))
+    (folder / VOCABULARY).write_text("".join(f"{word}\n" for word in WORDS))
     vectors = generator.uniform(-0.5, 0.5, [len(WORDS), dim]).astype(np.float32)
-    np.save(names.array_file(folder, names.EMBEDDINGS), vectors)
+    np.save(array_file(folder, EMBEDDINGS), vectors)
     for name, size in sizes.items():
         _save(folder, name, make_split(_draw(generator, size, 25), _draw(generator, size, 12)))
     record(folder)
@@ -87,7 +88,7 @@ def _save(folder, name, split):
         arrays[f"{name}.{field}.ids"] = split.ids[field]
         arrays[f"{name}.{field}.offsets"] = split.offsets[field]
     for array_name, array in arrays.items():
-        np.save(names.array_file(folder, array_name), array)
+        np.save(array_file(folder, array_name), array)
 
 
 def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> PreparedCorpus:
@@ -96,15 +97,15 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
     corpus = make_pair_corpus(folder, **options)
     for split in corpus.splits:
         features = draw_features(corpus.split(split), word_length)
-        arrays = {names.SPELLINGS: features.spellings}
+        arrays = {SPELLINGS: features.spellings}
         for field in FIELDS:
             arrays[f"{split}.{field}.spelling"] = features.spelling[field]
             arrays[f"{split}.{field}.match"] = features.match[field]
         for name, array in arrays.items():
-            np.save(names.array_file(folder, name), array)
+            np.save(array_file(folder, name), array)
     write_forms(folder / word_forms.FORMS, {word: tuple(forms) for word, *forms in FORMS})
-    manifest = {**corpus.manifest, names.Keys.WORD_FEATURES: {"word_length": word_length}}
-    write_json(folder / names.MANIFEST, manifest)
+    manifest = {**corpus.manifest, Keys.WORD_FEATURES: {"word_length": word_length}}
+    write_json(folder / MANIFEST, manifest)
     record(folder)
     return PreparedCorpus(folder)
 

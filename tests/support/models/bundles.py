@@ -7,9 +7,9 @@ from ml_collections import ConfigDict
 
 from configs.disan_sst import get_config
 from disan_tf.input_pipeline import PreparedCorpus
-from disan_tf.input_pipeline.format import VOCABULARY
 from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import Bundle, load_bundle, save_bundle
+from disan_tf.text.lookup import VOCABULARY
 from tests.support.corpora.manifests import write_manifest
 from tests.support.layers.weights import draw_weights
 from tests.support.runs.training import tiny_config

@@ -49,7 +49,6 @@ FORMAT = 3  # raise it with every change of this format
 REMEDY = "delete the directory and prepare the corpus again with --mode=prepare"
 
 MANIFEST = "manifest.json"
-VOCABULARY = "vocabulary.txt"
 BILM_OPTIONS = "bilm_options.json"
 BILM_WEIGHTS = "bilm_weights.hdf5"
 

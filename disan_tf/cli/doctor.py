@@ -80,7 +80,7 @@ def _describe_backends():
 
     package = tf.keras.Model.__module__.split(".")[0]
     asked = os.environ.get(keras_version.VARIABLE, "unset")
-    is_without_tfa = addons.optimizer_class().__module__ == "disan_tf.addons.without_tfa"
+    is_without_tfa = addons.optimizer_class() is addons.MovingAverage
     reason, library = runtime.unavailable(), runtime.library
     operations = (
         f"portable ({reason})" if reason else f"native, {library().origin} ({library().path})"

@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 
 from disan_tf import addons
-from disan_tf.addons import without_tfa
 from disan_tf.training.optimizers import adadelta
 
 DECAY = 0.5
@@ -14,7 +13,7 @@ BATCHES = [tf.constant(ids) for ids in ([0, 2, 2], [1, 2, 0], [5, 5, 0], [3, 2, 
 
 def use_backend(name, monkeypatch):
     """Has `disan_tf.addons` work "with_tfa" or "without_tfa"; skips where TFA is not installed."""
-    optimizer = without_tfa.MovingAverage
+    optimizer = addons.MovingAverage
     if name == "with_tfa":
         tfa = pytest.importorskip("tensorflow_addons", exc_type=ImportError)
         optimizer = tfa.optimizers.MovingAverage

@@ -34,7 +34,8 @@ class Table:
     """Reads a table.
 
     Args:
-      path, split, options: see `data_prep.corpora.table.read`.
+      path, split: see `data_prep.corpora.table.read`.
+      options: a `TableOptions`.
       classes: the allowed labels; () = any.
 
     Attributes:
@@ -49,12 +50,10 @@ class Table:
         self._path, self._options, self._classes = path, options, classes
         self._texts = [name for name in (options.text, options.second_text) if name]
         self._target = options.score or options.label
-        self._drop_labels = set(map(_spelling, options.get("drop_labels", "").split(","))) - {""}
+        self._drop_labels = set(map(_spelling, options.drop_labels.split(","))) - {""}
         names = [*self._texts, self._target, *filter(None, [options.example_id])]
-        encoding = options.get("encoding", "utf-8")
-        read = read_numbered_rows(
-            path, dict.fromkeys(names, AMONG), self._row, REMEDY, encoding, ENCODING
-        )
+        columns = dict.fromkeys(names, AMONG)
+        read = read_numbered_rows(path, columns, self._row, REMEDY, options.encoding, ENCODING)
         self.rows, self.dropped = [], Counter()
         for number, row in enumerate(read, start=1):
             if isinstance(row, str):
@@ -72,7 +71,7 @@ class Table:
         """Returns a row, or the reason for which it is dropped."""
         reason, problem = self._find_problem(row)
         if reason:
-            if self._options.get("on_bad_rows", "error") == "error":
+            if self._options.on_bad_rows == "error":
                 raise ValueError(f"{problem} ({DROP})")
             return reason
         for name in self._texts:

@@ -36,7 +36,6 @@ Settings that the paper leaves open, or that differ here:
   Length of training: 6 epochs; dev accuracy selects one of them.
 
 Variants (`--config=configs/drcn_snli.py:B-Ca-Cs-M`), besides the seven models:
-  own_parameters   B-Ca-Cs-M; layers do not share the co-attention's parameters (Sec. 6)
   over_functions   B-Ca-Cs-M; the Bi-LSTM of Eq. 6 reads a word's functions, not the words
   bi_lstm          Bi-LSTMs in all layers (Kim et al.)
   bottleneck       an autoencoder of 200 units after each layer except the last (Kim et al.)

@@ -89,7 +89,6 @@ B-Ca-D-M         12491017              -        -
 B-Cs-D-M         12390717              -        -
 Ca-Cs-D-M        12441015              -        -
 Cs               11338915              -        -
-own_parameters   13102520              -        -
 over_functions   11840717              -        -
 bi_lstm          20314115              -        -
 bottleneck        4616948              -        -

@@ -35,7 +35,6 @@ def drcn(name: str, corpus: str) -> ConfigDict:
     config.encoder.recurrence = "rnn"  # Sec. 3.1.2; or "lstm", Kim et al.
     config.encoder.functions = "Cs"  # Sec. 3.1.2
     config.encoder.aggregation = "words"  # Eq. 6; or "functions"
-    config.encoder.own_parameters = False  # Sec. 5.2: layers 2 to 5 share parameters
     config.encoder.bottleneck_units = 0  # optional; Kim et al. have 200
     config.encoder.dropout = 0.5  # Sec. 4.1
 
@@ -77,7 +76,6 @@ FULL, FOUR = "B-Ca-Cs-D-M", "B-Ca-Cs-M"
 TABLE_1 = (FULL, "B-Ca-Cs-D", FOUR, "B-Ca-D-M", "B-Cs-D-M", "Ca-Cs-D-M", "Cs")
 DRCN_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {
     **{names: settings({"encoder.functions": names}) for names in TABLE_1},
-    "own_parameters": settings({"encoder.functions": FOUR, "encoder.own_parameters": True}),
     "over_functions": settings({"encoder.functions": FOUR, "encoder.aggregation": "functions"}),
     "bi_lstm": settings({"encoder.recurrence": "lstm"}),
     "bottleneck": settings({"encoder.bottleneck_units": 200}),

@@ -18,6 +18,5 @@ def feed_with_elmo(config: ConfigDict) -> None:
     config.embedding.phrases = "own"  # or "cut"
     config.embedding.trainable_bilm = False
     config.embedding.normalize = False
-    config.embedding.mix_l2 = 0.0
     config.embedding.words = False  # whether word vectors are concatenated with ELMo's
     config.embedding.dropout = 0.1  # for a biLM in training; Peters et al. (2018)

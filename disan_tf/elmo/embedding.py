@@ -72,7 +72,7 @@ class ElmoEmbedding(BaseLayer, Embedding):
       bilm: arguments of the `BiLM`, without the Keras dtype policy, which is this layer's.
       cached: whether a call takes precomputed biLM layers in place of characters.
       trainable_bilm: whether the biLM is trained with the task; its dropout acts only then.
-      normalize, mix_l2: see `ScalarMix`.
+      normalize: see `ScalarMix`.
       words: None, or the arguments of a `WordEmbedding` whose vectors follow ELMo's.
       dropout, l2, seed: see `BaseLayer`; `dropout` is the biLM's.
 
@@ -87,6 +87,7 @@ class ElmoEmbedding(BaseLayer, Embedding):
     """
 
     reads_vectors = False
+    removed = {"mix_l2": 0.0}
 
     def __init__(
         self,
@@ -94,7 +95,6 @@ class ElmoEmbedding(BaseLayer, Embedding):
         cached: bool = False,
         trainable_bilm: bool = False,
         normalize: bool = False,
-        mix_l2: float = 0.0,
         words: Optional[dict] = None,
         **kwargs,
     ):
@@ -103,7 +103,6 @@ class ElmoEmbedding(BaseLayer, Embedding):
         self.cached = cached
         self.trainable_bilm = trainable_bilm
         self.normalize = normalize
-        self.mix_l2 = check_at_least("mix_l2", mix_l2, 0)
         self._word_options = words and dict(words)
         self.bilm = BiLM(
             **bilm,
@@ -117,9 +116,8 @@ class ElmoEmbedding(BaseLayer, Embedding):
 
     def build(self, input_shape):
         build_child(self.bilm, [None, None, self.bilm.word_length])
-        self.mix = ScalarMix(
-            1 + self.bilm.layers, self.normalize, self.mix_l2, name="mix", dtype=self.dtype_policy
-        )
+        layers = 1 + self.bilm.layers
+        self.mix = ScalarMix(layers, self.normalize, name="mix", dtype=self.dtype_policy)
         build_child(self.mix, [None, None, 1 + self.bilm.layers, 2 * self.bilm.units])
         self.words = None
         if self._word_options:

@@ -6,11 +6,7 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_at_least, check_choice, check_layers
 from disan_tf.encoders.base import PairEncoder
-from disan_tf.layers.attention.multiway import (
-    AGGREGATIONS,
-    MultiwayCoAttention,
-    split_letters,
-)
+from disan_tf.layers.attention.multiway import AGGREGATIONS, MultiwayCoAttention, split_letters
 from disan_tf.layers.dropout import Positions
 from disan_tf.layers.feed_forward import Bottleneck
 from disan_tf.layers.keras_layer import output_shape
@@ -47,7 +43,6 @@ class DRCN(PairEncoder):
       layers: L.
       recurrence: kind of the layers after the first, "rnn" or "lstm" (in both directions).
       functions, aggregation: see `MultiwayCoAttention`.
-      own_parameters: whether the co-attention of each layer has parameters of its own.
       bottleneck_units: size of the bottlenecks; 0 = there are none.
       dropout, l2, seed: see `BaseLayer`; dropout acts on h^l, all matrices are regularised.
 
@@ -60,6 +55,8 @@ class DRCN(PairEncoder):
       The vectors of both sentences, each <float>[batch, size]; exactly 0 without tokens.
     """
 
+    removed = {"own_parameters": False}
+
     def __init__(
         self,
         units: int = 100,
@@ -67,7 +64,6 @@ class DRCN(PairEncoder):
         recurrence: str = "rnn",
         functions: str = "Cs",
         aggregation: str = "words",
-        own_parameters: bool = False,
         bottleneck_units: int = 0,
         **kwargs,
     ):
@@ -75,10 +71,9 @@ class DRCN(PairEncoder):
         self.units = check_at_least("units", units, 1)
         self.layers = check_layers("layers", layers)
         self.recurrence = check_choice("recurrence", recurrence, RECURRENCES)
-        split_letters(functions)  # rejects wrong ones
+        split_letters(functions)  # raises ValueError for an unknown one
         self.functions = functions
         self.aggregation = check_choice("aggregation", aggregation, AGGREGATIONS)
-        self.own_parameters = own_parameters
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
 
     def build(self, first_shape, second_shape=None):
@@ -123,8 +118,8 @@ class DRCN(PairEncoder):
         return [self.forward[layer], *self.backward[layer : layer + 1]]
 
     def _co_attention_of(self, layer, dim):
-        """Returns the layer's own co-attention, or the one that the later layers share."""
-        if layer > 2 and not self.own_parameters:
+        """Returns the co-attention of a layer; the layers after the first share one."""
+        if layer > 2:
             return self.co_attentions[1]
         shape, options = [None, None, dim], {"dropout": 0.0}
         functions = self.functions, self.aggregation

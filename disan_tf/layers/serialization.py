@@ -1,6 +1,8 @@
 """Registration and configs of layers, so that files load without `custom_objects`."""
 
 import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import tensorflow as tf
 
@@ -19,6 +21,8 @@ class ConfiguredLayer(Layer):
 
     # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
     _keras_api_names = _keras_api_names_v1 = ("disan_tf.layers",)
+    # Arguments that older versions had, with the value whose effect is left.
+    removed: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs):
         """Names the arguments of the bases in the signature that `help` and notebooks show."""
@@ -31,6 +35,22 @@ class ConfiguredLayer(Layer):
         copy = type(self).from_config(self.get_config())
         x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
         return tf.nest.map_structure(lambda output: output_shape(output.shape), copy(x))
+
+    @classmethod
+    def from_config(cls, config):
+        """Makes a layer, also from the config of an older version with a removed argument.
+
+        Raises:
+          ValueError: the removed argument has another value than in `removed`.
+        """
+        for name, value in cls.removed.items():
+            if config.get(name, value) != value:
+                raise ValueError(
+                    f"{cls.__name__} has no argument {name} any more, and the file has "
+                    f"{name}={config[name]}; only {value} can be read."
+                )
+        kept = {name: value for name, value in config.items() if name not in cls.removed}
+        return super().from_config(kept)
 
     def get_config(self):
         config = super().get_config()

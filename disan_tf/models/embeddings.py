@@ -73,7 +73,6 @@ def elmo(
     phrases: str = "own",
     trainable_bilm: bool = False,
     normalize: bool = False,
-    mix_l2: float = 0.0,
     words: bool = False,
     dropout: float = 0.0,
 ) -> Embedding:
@@ -86,7 +85,7 @@ def elmo(
       cached: whether the layers are computed once, before training, or in every step.
       phrases: "own" reads each phrase of a corpus as its own sentence; "cut" reads the sentence
         that contains the phrase and keeps the layers of its words, which must be cached.
-      trainable_bilm, normalize, mix_l2, dropout: see `ElmoEmbedding`.
+      trainable_bilm, normalize, dropout: see `ElmoEmbedding`.
       words: whether word vectors are concatenated to the layers.
 
     Raises:
@@ -106,8 +105,8 @@ def elmo(
             "cached then: set --config.embedding.cached=False."
         )
     sizes = dict(zip(("trainable_words", "fixed_words"), sources.words), dim=dim)
-    options = {"trainable_bilm": trainable_bilm, "normalize": normalize, "mix_l2": mix_l2}
-    options.update(words=sizes if words else None, dropout=dropout)
+    options = {"trainable_bilm": trainable_bilm, "normalize": normalize, "dropout": dropout}
+    options["words"] = sizes if words else None
     return ElmoEmbedding(sources.bilm, sources.cached, **options, **shared)
 
 

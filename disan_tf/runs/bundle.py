@@ -30,7 +30,7 @@ from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class
 from disan_tf.models.memory import memory_limit
 from disan_tf.runs.weight_files import REMEDY, read_weights, weights_as_hdf5
-from disan_tf.runs.work_directory import VERSION_REMEDY, check_names
+from disan_tf.runs.work_directory import VERSION_REMEDY, read_options
 from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
 from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.tokenizer import for_raw_text
@@ -217,7 +217,7 @@ def read_info(directory) -> dict:
     info = files.read_json(path, "name a directory that holds a trained model")
     files.check_format(path, info, FORMAT, VERSION_REMEDY)
     check_schema(path, info, _SCHEMA, REMEDY)
-    check_names(path, info["config"], REMEDY)
+    info["config"] = read_options(path, info["config"], REMEDY)
     names = [*info["sha256"], info["weights"]]
     classes = info["classes"]
     if len(info["words"]) != 2 or min(info["words"]) < 0 or not classes:

@@ -48,6 +48,8 @@ ADDED = {
     "train.criterion": "",
     "task.calibrate": False,
 }
+# Options that older versions had, with the value whose effect is left.
+REMOVED = {"embedding.mix_l2": 0.0, "encoder.own_parameters": False}
 
 
 class WorkDirectory:
@@ -178,11 +180,32 @@ def read_config(workdir: Path) -> dict:
     path = Path(workdir) / "config.json"
     config = read_json(path, "choose another --workdir")
     check_format(path, config, FORMAT, VERSION_REMEDY)
-    check_names(path, config, "choose another --workdir")
-    return {name: value for name, value in config.items() if name != "format"}
+    del config["format"]
+    return read_options(path, config, "choose another --workdir")
 
 
-def check_names(path, config, remedy: str) -> None:
+def read_options(path, config: dict, remedy: str) -> dict:
+    """Returns the options in the config of a file, without the removed ones.
+
+    Raises:
+      UserError: a name that `ConfigDict` cannot hold, or another value than in `REMOVED`.
+    """
+    _check_names(path, config, remedy)
+    for key, value in REMOVED.items():
+        section, name = key.split(".")
+        options = config.get(section)
+        if not isinstance(options, dict) or name not in options:
+            continue
+        if options[name] != value:
+            raise UserError(
+                f"{path}: {key}={options[name]!r} is not supported any more, only {value!r}; "
+                f"{VERSION_REMEDY}."
+            )
+        config = {**config, section: {n: v for n, v in options.items() if n != name}}
+    return config
+
+
+def _check_names(path, config, remedy: str) -> None:
     """Raises UserError for a name in a config, at any depth, that `ConfigDict` cannot hold."""
     is_object = isinstance(config, dict)
     for name in config if is_object else ():
@@ -190,4 +213,4 @@ def check_names(path, config, remedy: str) -> None:
             raise UserError(f"{path}: the config has the name {name[:80]!r}; {remedy}.")
     for value in config.values() if is_object else config:
         if isinstance(value, (dict, list)):
-            check_names(path, value, remedy)
+            _check_names(path, value, remedy)

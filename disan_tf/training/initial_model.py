@@ -21,7 +21,7 @@ from disan_tf.runs.provenance import portable_name
 # Arguments of layers that change neither the weights' shapes nor their meaning.
 _FREE = {
     *("name", "dtype", "trainable", "seed", "attention_form", "init_scale"),
-    *("dropout", "word_dropout", "l2", "mix_l2"),
+    *("dropout", "word_dropout", "l2"),
 }
 
 

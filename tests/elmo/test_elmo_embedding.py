@@ -18,7 +18,7 @@ class TestElmoWords(MaskContract):
     units = 8
 
     def make(self, **options):
-        mine = {"bilm": OPTIONS, "cached": True, "words": WORDS, "mix_l2": 0.1}
+        mine = {"bilm": OPTIONS, "cached": True, "words": WORDS}
         return ElmoEmbedding(**{**mine, **options})
 
     def call(self, layer, x, mask, training=None):

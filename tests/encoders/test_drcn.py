@@ -96,10 +96,16 @@ def test_what_is_dropped_are_the_states():
     np.testing.assert_allclose(states[states != 0.0], 2.0 * full[states != 0.0], rtol=1e-5)
 
 
-@pytest.mark.parametrize("own, distinct", [(False, 2), (True, 5)])
-def test_layers_after_the_first_share_their_co_attention(own, distinct):
-    encoder = make(functions="B-Ca", own_parameters=own)
-    assert len({id(each) for each in encoder.co_attentions}) == distinct
+def test_layers_after_the_first_share_their_co_attention():
+    assert len({id(each) for each in make(functions="B-Ca").co_attentions}) == 2
+
+
+def test_files_may_have_a_removed_argument_at_its_old_value():
+    config = make().get_config()
+    assert "own_parameters" not in config
+    DRCN.from_config({**config, "own_parameters": False})
+    with pytest.raises(ValueError, match="DRCN has no argument own_parameters any more, and the"):
+        DRCN.from_config({**config, "own_parameters": True})
 
 
 def test_a_bottleneck_follows_each_layer_but_the_last():

@@ -45,3 +45,16 @@ def test_a_directory_without_a_new_option_is_one_with_its_old_effect(name, tmp_p
     config[section][option] = type(work_directory.ADDED[name])(5)
     with pytest.raises(UserError, match=f"another config: {name} "):
         work_directory.WorkDirectory(tmp_path).check_config(config)
+
+
+@pytest.mark.parametrize("name, value", work_directory.REMOVED.items())
+def test_a_removed_option_may_have_its_old_value_alone(name, value, tmp_path):
+    config, (section, option) = _config(), name.split(".")
+    recorded = config.to_dict()
+    recorded.setdefault(section, {})[option] = value
+    write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
+    assert option not in work_directory.read_config(tmp_path)[section]
+    recorded[section][option] = type(value)(5)
+    write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
+    with pytest.raises(UserError, match=f"config.json: {name}={type(value)(5)} is not supported"):
+        work_directory.read_config(tmp_path)

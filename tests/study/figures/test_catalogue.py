@@ -136,7 +136,7 @@ def test_results_without_figures_draw_none(tmp_path, recorded, capsys):
 
 def test_losses_are_those_of_the_run_of_the_figure_s_model(tmp_path, capsys):
     config = {**config_of("snli", "drcn"), "name": "drcn_snli", "task": {"hypothesis_only": False}}
-    config["encoder"].update(recurrence="rnn", aggregation="words", own_parameters=False)
+    config["encoder"].update(recurrence="rnn", aggregation="words")
     config["encoder"].update(bottleneck_units=0, functions="Cs")
     run = write_run(tmp_path / "drcn_Cs", config)
     log = (run / "metrics.jsonl").read_text()

@@ -21,7 +21,7 @@ from data_prep.corpora.official_files import find, is_synthetic, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import check_choice
-from disan_tf.text import tables
+from disan_tf.text import table_files
 
 CLASSES = ("contradiction", "neutral", "entailment")
 NO_LABEL = -1
@@ -209,7 +209,7 @@ def read_rows(
     """Yields a file's pairs.
 
     Args:
-      path, remedy: see `disan_tf.text.tables.read_rows`.
+      path, remedy: see `disan_tf.text.table_files.read_rows`.
       tokens: a key of `TEXTS`.
       take: decides by the raw sentences which pairs with a gold label are yielded, and no others;
         None yields all pairs.
@@ -225,14 +225,14 @@ def read_rows(
         label, genre = row["gold_label"], row.get("genre", "")
         if label not in LABELS:
             raise ValueError(f"gold_label {label[:40]!r} is not {', '.join(CLASSES)} or -")
-        tables.check_name("pairID", row["pairID"])
-        tables.check_name("genre", genre)
+        table_files.check_name("pairID", row["pairID"])
+        table_files.check_name("genre", genre)
         if take and (LABELS[label] == NO_LABEL or not take(*map(row.get, TEXTS["text"]))):
             return None
         texts = read_text(row, first), read_text(row, second)
         return Row(row["pairID"], LABELS[label], *texts, genre)
 
-    return filter(None, tables.read_rows(path, columns, convert, remedy))
+    return filter(None, table_files.read_rows(path, columns, convert, remedy))
 
 
 def _leaves(row: dict, name: str) -> str:

@@ -15,7 +15,7 @@ from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import join_choices
-from disan_tf.text.tables import check_name, read_rows
+from disan_tf.text.table_files import check_name, read_rows
 
 FILES = {
     "train": "sick/SICK_train.txt",

@@ -1,7 +1,7 @@
 """A user's own data: tables with one or two texts, and a class or a score, in each row.
 
-`disan_tf.text.tables` describes their formats. Rows without a text or a label stop the reader, or
-are dropped and counted in the manifest. Labels that look like missing labels get a warning.
+`disan_tf.text.table_files` describes their formats. Rows without a text or a label stop the reader,
+or are dropped and counted in the manifest. Labels that look like missing labels get a warning.
 """
 
 from collections.abc import Sequence

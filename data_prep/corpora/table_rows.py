@@ -9,7 +9,7 @@ from typing import NamedTuple, Union
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count
 from disan_tf.text.labels import MISSING, order_classes
-from disan_tf.text.tables import check_name, check_string, read_numbered_rows
+from disan_tf.text.table_files import check_name, check_string, read_numbered_rows
 
 AMONG = " among the columns {columns}"
 REMEDY = (

@@ -102,7 +102,7 @@ def checkpoints_folder(output) -> Path:
 def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     """Draws a model's figures for the sentences of its paper or of an input file."""
     from disan_tf.common.files import read_json, scratch_folder
-    from disan_tf.serving.attention_page.attended import read_lines
+    from disan_tf.serving.attention_page.attention_files import read_lines
     from disan_tf.serving.attention_page.figures import DRAWINGS
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.model import load_reader

@@ -209,7 +209,7 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
     """Writes a model as SavedModels, TFLite or ONNX, or a biLM as its official files."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
-    from disan_tf.serving.export.export import export_model
+    from disan_tf.serving.export.export_model import export_model
     from disan_tf.serving.presets import find_bundle
 
     for path in export_model(find_bundle(checkpoint), workdir, output, format, max_tokens):

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from disan_tf.common import plots
-from disan_tf.serving.attention_page.attended import AttendedLine, Sentence
+from disan_tf.serving.attention_page.attention_files import LineAttention, Sentence
 
 _SENTENCES = 2  # sentences in a figure, as in the papers
 _NUMBERED = 12  # most words of a sentence whose cells hold numbers
@@ -20,7 +20,7 @@ _CELL = 0.42  # inches
 _FEWEST_VECTORS = 50  # sentences in DSA's Figure 2
 
 
-def attention_matrices(lines: Sequence[AttendedLine], selected: bool = False) -> Optional[Figure]:
+def attention_matrices(lines: Sequence[LineAttention], selected: bool = False) -> Optional[Figure]:
     """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means.
 
     With `selected` it draws ReSAN Fig. 2: heads are columns, and squares mark the selections.
@@ -48,7 +48,7 @@ def attention_matrices(lines: Sequence[AttendedLine], selected: bool = False) ->
 selected_attention = partial(attention_matrices, selected=True)
 
 
-def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+def gates(lines: Sequence[LineAttention]) -> Optional[Figure]:
     """Draws DiSAN Fig. 7, ReSAN Fig. 3: the fusion gates of two sentences, feature means.
 
     The colours span the gates' range, since most gates lie close to each other.
@@ -73,7 +73,7 @@ def gates(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     return figure
 
 
-def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+def word_in_contexts(lines: Sequence[LineAttention]) -> Optional[Figure]:
     """Draws DiSAN Fig. 8: a word's source2token weights in two sentences, for every feature."""
     marked = [sentence for line in lines for sentence in line.sentences() if _place(sentence) >= 0]
     pairs = list(zip(marked[::2], marked[1::2]))
@@ -93,7 +93,7 @@ def word_in_contexts(lines: Sequence[AttendedLine]) -> Optional[Figure]:
     return figure
 
 
-def single_attention(lines: Sequence[AttendedLine]) -> Optional[Figure]:
+def single_attention(lines: Sequence[LineAttention]) -> Optional[Figure]:
     """Draws DSA Fig. 4: the weights of a single attention on words."""
     sentences = _first(lines, _MOST)
     if not sentences or sentences[0].tensors["attention"].shape[-1] > 1:

@@ -14,7 +14,7 @@ import numpy as np
 
 from disan_tf.common.files import write_atomically
 from disan_tf.common.options import count
-from disan_tf.serving.attention_page.attended import AttendedLine, read_lines
+from disan_tf.serving.attention_page.attention_files import LineAttention, read_lines
 
 NAME = "index.html"
 MAX_BYTES = 10_000_000
@@ -31,7 +31,7 @@ def write_page(folder: Path, title: str) -> None:
         write_atomically(folder / NAME, render_page(lines, title))
 
 
-def render_page(lines: list[AttendedLine], title: str) -> str:
+def render_page(lines: list[LineAttention], title: str) -> str:
     """Returns the page as HTML; see `write_page`."""
     style, script, page = (
         (_PARTS / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js", "html")
@@ -73,7 +73,7 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _lines_that_fit(lines, capacity: int) -> tuple[list[AttendedLine], int]:
+def _lines_that_fit(lines, capacity: int) -> tuple[list[LineAttention], int]:
     """Returns the first lines whose means fit on the page, and the bytes that are left."""
     kept = []
     for line in lines:
@@ -84,7 +84,7 @@ def _lines_that_fit(lines, capacity: int) -> tuple[list[AttendedLine], int]:
     return kept, capacity
 
 
-def choose_features(lines: list[AttendedLine], most: int) -> dict[str, np.ndarray]:
+def choose_features(lines: list[LineAttention], most: int) -> dict[str, np.ndarray]:
     """Returns the features to display: tensor name -> their indices in ascending order.
 
     Their weights vary most between tokens, in the first lines with the tensor. Gates get the
@@ -109,7 +109,7 @@ def _names(line):
     return [name for name in line.record["axes"] if not name.endswith("weight_vectors")]
 
 
-def _line(line: AttendedLine, features) -> dict:
+def _line(line: LineAttention, features) -> dict:
     """Builds the page's record for one line."""
     whole = line.tensors() if features else {}
     tensors = [

@@ -18,7 +18,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, join_choices, nearest
 from disan_tf.models.base import SENTENCE, prefix_of
 from disan_tf.text.json_texts import parse_json
-from disan_tf.text.tables import Rows, shorten
+from disan_tf.text.table_files import Rows, shorten
 from disan_tf.text.text_files import FORMATS
 
 _TEXTS = {  # field -> names of its text: ours, then the one in the corpora's files
@@ -140,7 +140,7 @@ class SentenceLines:
 class RecordLines:
     """Parses JSON objects and the rows of a table, as `SentenceLines` parses sentences.
 
-    A blank line is a record with blank texts. `input_format`: see `disan_tf.text.tables.Rows`.
+    A blank line is a record with blank texts. `input_format`: see `disan_tf.text.table_files.Rows`.
     """
 
     def __init__(self, columns: Columns, input_format: str = "jsonl"):

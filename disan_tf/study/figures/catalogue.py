@@ -147,7 +147,7 @@ def draw_model(
 
     Args:
       drawings: see `disan_tf.serving.attention_page.figures.DRAWINGS`.
-      sources: "lines", see `disan_tf.serving.attention_page.attended.read_lines`, and "vectors",
+      sources: "lines", see `serving.attention_page.attention_files.read_lines`, and "vectors",
         the content of `weight_vectors.json`, or {} where there is none.
       model: the model, after which a folder of `output` is named.
       output, names: see `draw_runs`.

@@ -3,7 +3,7 @@
 import pytest
 
 from disan_tf.serving.attention_page.page import write_page
-from tests.support.models.attended import disan, drcn, resan, write_pair, write_sentence
+from tests.support.models.attention_files import disan, drcn, resan, write_pair, write_sentence
 
 TOKENS = ["the", "plot", "is", "superb", "."]
 SCRIPT = ["<script>document.title='broken'</script>", "&amp;", "<b>"]

@@ -5,8 +5,8 @@ import pytest
 
 from disan_tf.common.plots import save_picture
 from disan_tf.serving.attention_page import figures as attention
-from disan_tf.serving.attention_page.attended import read_lines
-from tests.support.models.attended import disan, dsa, resan, write_sentence
+from disan_tf.serving.attention_page.attention_files import read_lines
+from tests.support.models.attention_files import disan, dsa, resan, write_sentence
 
 FIRST, SECOND = ["the", "plot", "is", "$good$"], ["a", "film"]
 

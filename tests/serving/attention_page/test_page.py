@@ -10,7 +10,7 @@ import pytest
 
 from disan_tf.serving.attention_page import page
 from disan_tf.serving.attention_page.page import as_data, quantise, write_page
-from tests.support.models.attended import disan, drcn, write_pair, write_sentence
+from tests.support.models.attention_files import disan, drcn, write_pair, write_sentence
 
 TOKENS = ["the", "plot", "is", "</script><script>alert(1)</script>"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.serving.attention_page.attended import read_lines
+from disan_tf.serving.attention_page.attention_files import read_lines
 from disan_tf.serving.inference.attend import WeightVectors, attend, principal_components
 from disan_tf.serving.inference.predict import predict
 from tests.support.models.bundles import CLASSES, SENTENCES

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.serving.attention_page.attended import read_lines
+from disan_tf.serving.attention_page.attention_files import read_lines
 from disan_tf.serving.attention_page.figures import DRAWINGS
 from disan_tf.study.figures.catalogue import (
     FIGURES,
@@ -21,7 +21,7 @@ from disan_tf.study.figures.catalogue import (
     write_examples,
 )
 from tests.support.errors import user_error
-from tests.support.models.attended import disan, write_sentence
+from tests.support.models.attention_files import disan, write_sentence
 from tests.support.runs.finished import config_of, write_run
 
 COUNTS = {"DiSAN": 8, "ReSAN": 3, "DSA": 4, "DRCN": 9, "ELMo-DiSAN": 6}  # figures in the papers

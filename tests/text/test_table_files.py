@@ -1,10 +1,10 @@
-"""disan_tf/text/tables.py: rows of tables and of JSON lines, separators, quotes, and mistakes."""
+"""disan_tf/text/table_files.py: rows of tables and JSON lines, separators, quotes, mistakes."""
 
 import time
 
 import pytest
 
-from disan_tf.text.tables import Rows, Table, read_rows
+from disan_tf.text.table_files import Rows, Table, read_rows
 from tests.support.errors import user_error
 
 

@@ -24,7 +24,7 @@ class Sentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AttendedLine:
+class LineAttention:
     """A model's attention in a line: the path and content of its JSON, and the sentences' names."""
 
     path: Path
@@ -117,9 +117,9 @@ class AttendedLine:
         return "own" if is_own else "other"  # of DRCN, <function>_<layer>
 
 
-def read_lines(folder: Path) -> Iterator[AttendedLine]:
+def read_lines(folder: Path) -> Iterator[LineAttention]:
     """Yields the lines that `attend` has written into a folder, in order."""
     for path in sorted(folder.glob("[0-9]*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         pair = tuple(name[: -len("_tokens")] for name in record if name.endswith("_tokens"))
-        yield AttendedLine(path, record, ("sentence",) if "tokens" in record else pair)
+        yield LineAttention(path, record, ("sentence",) if "tokens" in record else pair)

@@ -84,7 +84,7 @@ class Vocabulary:
 
 
 def case_variants(word: str) -> tuple[str, str, str]:
-    """Returns the forms for looking a vector up, in order: exact, lower-cased, capitalised."""
+    """Returns the spellings for looking a vector up, in order: exact, lower-cased, capitalised."""
     return word, word.lower(), word.capitalize()
 
 
@@ -95,7 +95,7 @@ def all_variants(words: Iterable[str]) -> set[str]:
 
 def source(word: str, vectors: Container[str]) -> Optional[str]:
     """Returns the first case variant of `word` that has a vector, or None."""
-    return next((form for form in case_variants(word) if form in vectors), None)
+    return next((variant for variant in case_variants(word) if variant in vectors), None)
 
 
 def build(

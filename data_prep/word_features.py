@@ -13,7 +13,7 @@ from disan_tf.common.options import check_at_least
 from disan_tf.input_pipeline.corpus_format import SPELLINGS, Keys
 from disan_tf.text.characters import ascii_ids
 from disan_tf.text.tokenizer import lowercase
-from disan_tf.text.word_forms import FORMS, write_forms
+from disan_tf.text.word_forms import WORD_FORMS, write_forms
 
 Flags = dict[tuple[str, str], np.ndarray]
 
@@ -54,7 +54,7 @@ def write_word_features(
     save(folder, SPELLINGS, np.pad(spellings, [(1, 0), (0, 0)]).astype(np.uint8))
     words = lowercase(index.tokens)
     forms = find_forms(words)
-    write_forms(folder / FORMS, forms)
+    write_forms(folder / WORD_FORMS, forms)
     about = {"word_length": options.word_length, "spellings": len(words), "forms": len(forms)}
     about.update(versions())
     return _flag_all(index, fields, words, forms), {Keys.WORD_FEATURES: about}

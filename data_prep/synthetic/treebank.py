@@ -117,10 +117,10 @@ def _draw_sentences(random: Random) -> Iterator[Tree]:
     """Yields a sentence, or a contrast and its mirror image; contrasts count twice in the mix."""
     sign = random.choice((-1, 1))
     first = _clause(random, sign)
-    form = random.choice(("clause", "conjunction", "conjunction", "contrast"))
-    if form == "clause":
+    kind = random.choice(("clause", "conjunction", "conjunction", "contrast"))
+    if kind == "clause":
         yield _stop(first)
-    elif form == "conjunction":
+    elif kind == "conjunction":
         yield _stop(conjunction(first, _clause(random, sign)))
     else:
         second, word = _clause(random, -sign), random.choice(LAST_DECIDES + FIRST_DECIDES)
@@ -138,26 +138,26 @@ def _clause(random: Random, sign: int) -> Tree:
 
 def _adjective_phrase(random: Random, sign: int) -> Tree:
     """Draws an adjective under at most two operators; the whole has the given sign."""
-    form = random.choice(
+    kind = random.choice(
         ("plain", "plain", "amplified", "amplified", "softened", "never less", "never less")
         + ("negated", "negated amplified", "less", "compared")
     )
     adjective = _adjective(random, sign)
     opposite = _adjective(random, -sign)
     amplifier, negator = random.choice(AMPLIFIERS), random.choice(NEGATORS)
-    if form == "amplified":
+    if kind == "amplified":
         return operate(amplifier, adjective)
-    if form == "softened":
+    if kind == "softened":
         return operate(random.choice(SOFTENERS), adjective)
-    if form == "never less":
+    if kind == "never less":
         return operate(negator, operate("less", operate("than", adjective)))
-    if form == "negated":
+    if kind == "negated":
         return operate(negator, opposite)
-    if form == "negated amplified":
+    if kind == "negated amplified":
         return operate(negator, operate(amplifier, opposite))
-    if form == "less":
+    if kind == "less":
         return operate("less", operate("than", opposite))
-    if form == "compared":
+    if kind == "compared":
         return comparison(adjective, opposite)
     return adjective
 

@@ -159,16 +159,16 @@ class DRCN(PairEncoder):
         For each sentence they are "<function>_<layer>" <float32>[batch, own length, other length,
         1], with layers from 1, and sum to 1 over the other sentence.
         """
-        pair, attended = _Pair(first_mask, second_mask), [{}, {}]
+        pair, of_both = _Pair(first_mask, second_mask), [{}, {}]
         x = pair.words(first, second)
         for number, co_attention in enumerate(self.co_attentions):
             h = self._states(number, x, pair)
             sentences = (*pair.split(h), *pair.masks)
             for function, both in co_attention.attend(*sentences).items():
-                for tensors, weights in zip(attended, _cut(both, first, second)):
+                for tensors, weights in zip(of_both, _cut(both, first, second)):
                     tensors[f"{function}_{number + 1}"] = weights[:, :, :, None]
             x = self._grown(number, x, h, pair.join(*co_attention(*sentences)), pair.mask)
-        return attended
+        return of_both
 
 
 class _Pair:

@@ -25,7 +25,7 @@ from disan_tf.input_pipeline.corpus_format import (
 )
 from disan_tf.input_pipeline.recorded_files import check_size, open_array
 from disan_tf.text.lookup import VOCABULARY
-from disan_tf.text.word_forms import FORMS
+from disan_tf.text.word_forms import WORD_FORMS
 
 
 class WordFeatures(NamedTuple):
@@ -141,7 +141,7 @@ class PreparedCorpus:
         self.manifest = read_manifest(self.directory)
         self.classes = self.manifest[Keys.CLASSES]
         self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
-        texts = [name for name in (VOCABULARY, FORMS) if name in self._records]
+        texts = [name for name in (VOCABULARY, WORD_FORMS) if name in self._records]
         for name in texts:
             path = check_size(self.directory / name, self._records, REMEDY)
             if sha256(path) != self._records[name]["sha256"]:

@@ -1,4 +1,4 @@
-"""Metrics of predicted numbers: correlation, squared error, calibration."""
+"""Metrics of predicted numbers: correlation, squared error, scores by label."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def correlation_scores(predictions: np.ndarray, labels: np.ndarray) -> dict[str,
     }
 
 
-def calibration(predictions: np.ndarray, labels: np.ndarray, points: int) -> dict:
+def scores_by_label(predictions: np.ndarray, labels: np.ndarray, points: int) -> dict:
     """Computes the mean prediction for gold scores between two points of the scale.
 
     Predictions and labels are <float>[examples], the labels from 1 to `points`. The result is

@@ -15,7 +15,7 @@ from disan_tf.elmo.embedding import ElmoEmbedding
 from disan_tf.layers.embedding.characters import WordBytes, WordCharacterEmbedding
 from disan_tf.layers.embedding.words import Embedding, WordEmbedding
 from disan_tf.text import TextToCharacters, TextToIds, TextToPairFeatures, WordForms
-from disan_tf.text.word_forms import FORMS, read_forms
+from disan_tf.text.word_forms import WORD_FORMS, read_forms
 
 PHRASES = ("own", "cut")
 
@@ -33,13 +33,13 @@ class Sources:
 ANY_SOURCES = Sources((1, 0), {"units": 1, "cells": 1, "filters": [(1, 1)]})
 
 
-def words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
+def make_words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
     """Makes a `WordEmbedding`, which has `dim` and `trainable`."""
     given = {name: shared[name] for name in ("dtype", "name")}
     return WordEmbedding(*sources.words, dim, trainable=trainable, **given)
 
 
-def characters(
+def make_characters(
     sources: Sources,
     shared: dict,
     *,
@@ -63,7 +63,7 @@ def characters(
     )
 
 
-def elmo(
+def make_elmo(
     sources: Sources,
     shared: dict,
     *,
@@ -110,7 +110,7 @@ def elmo(
     return ElmoEmbedding(sources.bilm, sources.cached, **options, **shared)
 
 
-def word_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:
+def make_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:
     """Makes `WordBytes`, which a language model's encoder reads."""
     return WordBytes(word_length, dtype=shared["dtype"], name=shared["name"])
 
@@ -148,7 +148,7 @@ def _look_up_ids(folder: Path, options, bilm, *arguments) -> TextToIds:
 
 
 def _look_up_pair_features(folder: Path, options, bilm, *arguments) -> TextToIds:
-    forms = WordForms(read_forms(folder / FORMS))
+    forms = WordForms(read_forms(folder / WORD_FORMS))
     return TextToPairFeatures(*arguments, forms=forms, word_length=options.word_length)
 
 
@@ -157,11 +157,11 @@ def _look_up_characters(folder: Path, options, bilm, *arguments) -> TextToIds:
 
 
 EMBEDDINGS = {
-    "words": EmbeddingKind(words, _look_up_ids, equal={"dim": "embedding_dim"}),
+    "words": EmbeddingKind(make_words, _look_up_ids, equal={"dim": "embedding_dim"}),
     "characters": EmbeddingKind(
-        characters,
+        make_characters,
         _look_up_pair_features,
-        files=(FORMS,),
+        files=(WORD_FORMS,),
         equal={"dim": "embedding_dim", "word_length": "word_length"},
         required={"word_features": "reads characters and matches of words"},
         prepared=Prepared(
@@ -170,7 +170,7 @@ EMBEDDINGS = {
         beyond_ids="it reads characters and matches of words, from tables of the text model",
     ),
     "elmo": EmbeddingKind(
-        elmo,
+        make_elmo,
         _look_up_characters,
         equal={"dim": "embedding_dim", "bilm": "bilm"},
         prepared=Prepared("bilm", "was prepared without a biLM", "--config.data.bilm"),
@@ -179,7 +179,7 @@ EMBEDDINGS = {
         distributes=False,
     ),
     "bytes": EmbeddingKind(
-        word_bytes,
+        make_bytes,
         equal={"word_length": "word_bytes"},
         prepared=Prepared("characters", "has no bytes of words", "--config.data.word_bytes"),
         counts_words=True,

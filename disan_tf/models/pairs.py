@@ -51,10 +51,10 @@ class SentencePairModel(SentenceModel):
     def attend(self, *inputs):
         """Returns the encoder's attention tensors by name; names begin with `<field>_`."""
         (first, first_mask), (second, second_mask) = self.embed(*inputs)
-        attended = self.encoder.attend_pair(first, second, first_mask, second_mask)
+        by_field = self.encoder.attend_pair(first, second, first_mask, second_mask)
         return {
             f"{field}_{name}": tensor
-            for field, tensors in zip(self.fields, attended)
+            for field, tensors in zip(self.fields, by_field)
             for name, tensor in tensors.items()
         }
 

@@ -52,12 +52,12 @@ def _by_heads(head, dependent, value, mask, direction, scale):
     steps = tf.maximum(length, 1)  # one, with a head of zeros, for a batch without tokens
     heads, dependents = tokens_first(head * (1 / scale)), tokens_first(dependent * (1 / scale))
     heads, values = tf.pad(heads, [[0, steps - length], [0, 0]]), tokens_first(value)
-    attended = tokens_first(tf.broadcast_to(tf.cast(mask, tf.float32)[:, :, None], shape))
+    real = tokens_first(tf.broadcast_to(tf.cast(mask, tf.float32)[:, :, None], shape))
 
     def body(j, contexts):
         start, end = (0, None) if is_compiled() else rows_of(j, length, direction)
         tanh = tf.tanh(dependents[start:end] + tf.gather(heads, j))
-        weights = tf.exp(scale * tanh) * attended[start:end]  # no maximum: |tanh| <= 1
+        weights = tf.exp(scale * tanh) * real[start:end]  # no maximum: |tanh| <= 1
         if is_compiled() or direction == "diagonal":
             pairs = positional_mask(tf.reshape(j, [1]), positions[start:end], direction)
             weights *= tf.cast(pairs, tf.float32)[0, :, None]

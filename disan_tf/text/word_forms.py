@@ -8,7 +8,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike, read_lines, write_atomically
 from disan_tf.text.tokenizer import lower
 
-FORMS = "forms.tsv"  # in prepared corpora and bundles
+WORD_FORMS = "forms.tsv"  # in prepared corpora and bundles
 
 
 def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:

@@ -12,7 +12,7 @@ from disan_tf.common.tables import csv_table
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.metrics.classification import classification_scores, expected_calibration_error
-from disan_tf.metrics.correlations import calibration, correlation_scores
+from disan_tf.metrics.correlations import correlation_scores, scores_by_label
 from disan_tf.metrics.perplexity import perplexities
 from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.run_summary import FRACTIONS
@@ -36,7 +36,7 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
       "examples", "loss" (weight decay included), "criterion" (the score that chose the
       checkpoint on dev), and the task's scores. Classes have `classification_scores`,
       "calibration_error", and "temperature" and "calibration_error_before" if the model is
-      calibrated; numbers have `correlation_scores` and "by_score", see `calibration`; a language
+      calibrated; numbers have `correlation_scores` and "by_score" (`scores_by_label`); a language
       model has `perplexities`, "predictions" (the number of predicted words in each direction)
       and "unknown_words" (their share). Hard attention also has "head_fraction" and
       "dependent_fraction", the shares of tokens selected for these scores, and "<how>_<score>": the
@@ -159,7 +159,7 @@ def _calibration(bundle: Bundle, logits: np.ndarray, labels: np.ndarray) -> dict
 def _numbers(split: Split, predictions: np.ndarray, classes: list) -> dict:
     return {
         **correlation_scores(predictions, split.labels),
-        "by_score": calibration(predictions, split.labels, len(classes)),
+        "by_score": scores_by_label(predictions, split.labels, len(classes)),
     }
 
 

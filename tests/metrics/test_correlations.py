@@ -1,4 +1,4 @@
-"""Correlations, errors and calibration against hand values and against SciPy."""
+"""Correlations, errors and scores by label against hand values and against SciPy."""
 
 import json
 import math
@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from disan_tf.metrics.correlations import (
-    calibration,
     correlation_scores,
     mean_squared_error,
     pearson,
+    scores_by_label,
     spearman,
 )
 
@@ -70,7 +70,7 @@ PREDICTIONS = np.array([1.5, 1.9, 3.0, 4.0, 4.0], np.float32)
 
 @pytest.fixture
 def bins():
-    return calibration(PREDICTIONS, LABELS, 5)
+    return scores_by_label(PREDICTIONS, LABELS, 5)
 
 
 def test_correlations_and_error_of_a_hand_computed_case():
@@ -99,7 +99,7 @@ def test_a_bin_without_an_example_has_no_means(bins):
 
 
 def test_bins_follow_the_scale():
-    assert list(calibration(PREDICTIONS[:2], LABELS[:2], 3)) == ["[1, 2)", "[2, 3]"]
+    assert list(scores_by_label(PREDICTIONS[:2], LABELS[:2], 3)) == ["[1, 2)", "[2, 3]"]
 
 
 def test_json_holds_the_bins(bins):

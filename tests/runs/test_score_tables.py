@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from disan_tf.metrics.classification import classification_scores
-from disan_tf.metrics.correlations import calibration, correlation_scores
+from disan_tf.metrics.correlations import correlation_scores, scores_by_label
 from disan_tf.runs.score_tables import advise_folds, render_scores, wilson_interval
 
 ABOUT = {"config": "demo", "step": 1500, "split": "test", "examples": 5, "loss": 0.5}
@@ -53,7 +53,7 @@ def test_many_classes_have_the_most_confused_pairs_in_place_of_a_matrix():
 def test_numbers_show_correlations_and_bins():
     labels = np.array([1.0, 1.9, 2.0, 4.0, 5.0], np.float32)
     predictions = np.array([1.5, 1.9, 3.0, 4.0, 4.0], np.float32)
-    bins = calibration(predictions, labels, 5)
+    bins = scores_by_label(predictions, labels, 5)
     text = render_scores({**ABOUT, **correlation_scores(predictions, labels), "by_score": bins})
     lines = text.splitlines()
     assert lines[1] == "Pearson's r 0.9207, Spearman's rho 0.9747, MSE 0.4500, loss 0.5000"

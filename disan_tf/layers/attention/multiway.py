@@ -178,16 +178,16 @@ def split_letters(functions: str) -> list:
     return letters
 
 
-def _contexts(scores, attended, mask):
+def _contexts(scores, other, mask):
     """Computes x = [a_1; ...; a_k] <float>[batch, length, k * dim], in one softmax and one product.
 
     Args:
-      scores: e of the functions, <float32>[batch, length, attended length].
-      attended: the other sentence, <float>[batch, attended length, dim].
-      mask: mask of the other sentence, <bool>[batch, attended length].
+      scores: e of the functions, <float32>[batch, length, other length].
+      other: the other sentence, <float>[batch, other length, dim].
+      mask: mask of the other sentence, <bool>[batch, other length].
     """
-    scores = tf.stack(scores, axis=2)  # [batch, length, k, attended length]
+    scores = tf.stack(scores, axis=2)  # [batch, length, k, other length]
     batch, length, functions, others = tf.unstack(tf.shape(scores))
     rows = tf.reshape(scores, [batch, length * functions, others])
-    contexts = weighted_sums(masked_softmax(rows, mask[:, None], axis=2), attended)
-    return tf.reshape(contexts, [batch, length, scores.shape[2] * attended.shape[-1]])
+    contexts = weighted_sums(masked_softmax(rows, mask[:, None], axis=2), other)
+    return tf.reshape(contexts, [batch, length, scores.shape[2] * other.shape[-1]])

@@ -145,8 +145,8 @@ def main(arguments=None) -> None:
         inputs = client.metadata["inputs"]
         rows = [[text] for text in options.texts] + options.pair
         if not rows or any(len(row) != len(inputs) for row in rows):
-            forms = 'texts, such as "a text" "another"', '--pair "a premise" "a hypothesis"'
-            parser.error(f"{folder} takes {' and '.join(inputs)}; give {forms[len(inputs) - 1]}")
+            examples = 'texts, such as "a text" "another"', '--pair "a premise" "a hypothesis"'
+            parser.error(f"{folder} takes {' and '.join(inputs)}; give {examples[len(inputs) - 1]}")
         sys.stdout.reconfigure(errors="backslashreplace")  # of letters that a console lacks
         for row in rows:
             print(f"{client.describe(*row)}: {' | '.join(row)}")

@@ -260,10 +260,10 @@ def _attention_of_text(model, text_to_ids, max_tokens, limit):
         read = [words[:, :max_tokens] for words in read]
         with tf.control_dependencies([_check_size(read, limit)]):
             inputs = [tf.identity(tensor) for tensor in text_to_ids.inputs(*read)]
-        attended, result = model.attend(*inputs), {}
+        tensors, result = model.attend(*inputs), {}
         for field, words, ids in zip(model.fields, read, inputs):
             result[tokens_name(field)] = words.to_tensor("", shape=tf.shape(ids, tf.int64))
-            for name, tensor in attended.items():
+            for name, tensor in tensors.items():
                 if name.startswith(prefix_of(field)):
                     mean = tf.reduce_mean(tensor, axis=-1)
                     mask = ids != 0 if mean.shape.rank == 2 else (ids != 0)[:, :, None]

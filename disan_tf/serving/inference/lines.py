@@ -56,9 +56,9 @@ def read_chunks(
             for line in chunk:
                 number += 1
                 line, where = lines.decode(line, number), lines.place(number)
-                if number == 1 and not is_known and (form := recognise(line, columns)):
-                    _announce(name, is_stream, line, *form)
-                    parse = make_parser(form[1], columns) if is_stream else parse
+                if number == 1 and not is_known and (found := recognise(line, columns)):
+                    _announce(name, is_stream, line, *found)
+                    parse = make_parser(found[1], columns) if is_stream else parse
                 record = parse(line, where)
                 if record is not None:
                     check(record, where)

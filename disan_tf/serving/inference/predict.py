@@ -94,14 +94,14 @@ def predict(
             "--output that ends with .jsonl."
         )
     explanation = Explanation(bundle) if explain else None
-    form = make_output_format(output_format, bundle, escape_formulas, top_k)
+    writer = make_output_format(output_format, bundle, escape_formulas, top_k)
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
     bar, names = lines_bar("predict", input_path, input_format, output_path), []
     counts, lines = Counts(0, 0, 0), 0
     with open_new(output_path) as file, bar:
         for records in read_chunks(
-            input_path, input_format, columns, encoding, form.check, names.extend
+            input_path, input_format, columns, encoding, writer.check, names.extend
         ):
             sentences = tokenise(records, text_to_ids, columns)
             outputs = compute(step, sentences, text_to_ids, batch_size, bar.update)
@@ -110,15 +110,15 @@ def predict(
                 for prediction, added in zip(predictions, explanation(sentences, text_to_ids)):
                     prediction.update({} if "blank" in prediction else added)
             for record, prediction in zip(records, predictions):
-                file.write(form.line(record, prediction))
+                file.write(writer.line(record, prediction))
                 lines += 1
             file.flush()
             counts = _count(counts, records, predictions, bundle.classes)
         if lines != counts.rows:
             raise RuntimeError(f"{lines} predictions for {counts.rows} rows")
-        file.write(form.footer(names))
+        file.write(writer.footer(names))
         file.flush()
-    return counts._replace(renamed=form.renamed)
+    return counts._replace(renamed=writer.renamed)
 
 
 def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, ...]]:
@@ -221,12 +221,12 @@ class Explanation:
 
     def _weights(self, *inputs) -> dict[str, tf.Tensor]:
         """Returns the weights <float32>[batch, length] of the fields that have some."""
-        attended = self._model.attend(*inputs)
+        tensors = self._model.attend(*inputs)
         names = {field: f"{prefix_of(field)}{SOURCE2TOKEN}" for field in self._model.fields}
         return {
-            field: tf.reduce_mean(attended[name], axis=-1)
+            field: tf.reduce_mean(tensors[name], axis=-1)
             for field, name in names.items()
-            if name in attended
+            if name in tensors
         }
 
 

@@ -162,12 +162,12 @@ def attention_histograms(model, *inputs: tf.Tensor) -> dict:
       selected tokens. DiSAN has the names "gate/forward", "attention_entropy/source2token" and so
       on; a pair has "gate/premise_forward" and so on.
     """
-    attended = model.attend(*inputs)
+    tensors = model.attend(*inputs)
     prefixes = [f"{field}_" for field in model.fields] if len(model.fields) > 1 else [""]
     return dict(
         _histogram(name, tensor, tf.not_equal(field_ids, 0))
         for prefix, field_ids in zip(prefixes, inputs)
-        for name, tensor in attended.items()
+        for name, tensor in tensors.items()
         if name.startswith(prefix)
     )
 

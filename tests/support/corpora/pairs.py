@@ -103,7 +103,7 @@ def make_feature_corpus(folder: Path, word_length: int = 6, **options) -> Prepar
             arrays[f"{split}.{field}.match"] = features.match[field]
         for name, array in arrays.items():
             np.save(array_file(folder, name), array)
-    write_forms(folder / word_forms.FORMS, {word: tuple(forms) for word, *forms in FORMS})
+    write_forms(folder / word_forms.WORD_FORMS, {word: tuple(forms) for word, *forms in FORMS})
     manifest = {**corpus.manifest, Keys.WORD_FEATURES: {"word_length": word_length}}
     write_json(folder / MANIFEST, manifest)
     record(folder)

@@ -55,7 +55,8 @@ class SentenceTokenizer:
         words = list(map(sys.intern, words))
         pieces = [[word] for word in words]
         if self._split:
-            divided = split_words(tf.RaggedTensor.from_tensor(_column(words)), self._keep_empty)
+            column = tf.reshape(tf.constant(words, tf.string), [-1, 1])
+            divided = split_words(tf.RaggedTensor.from_tensor(column), self._keep_empty)
             pieces = _rows(_strings(divided.flat_values), divided.row_splits)
         self._pieces.update(zip(words, map(tuple, pieces)))
 
@@ -65,11 +66,6 @@ def _whitespace_words(text: str) -> list[str]:
     if text.isascii() and text.isprintable():  # no white space but spaces: a fifth of the time
         return text.split()
     return _WORDS.findall(text)
-
-
-def _column(words: Sequence[str]) -> tf.Tensor:
-    """Returns `<string>[words, 1]`."""
-    return tf.reshape(tf.constant(words, tf.string), [-1, 1])
 
 
 def _rows(words: Sequence[str], row_splits: tf.Tensor) -> list[list[str]]:

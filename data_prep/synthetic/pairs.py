@@ -113,7 +113,8 @@ def draw_pairs(random: Random, size: int, seen: set) -> Sequence[tuple[Sentence,
     pairs: list = []
     labels = ("contradiction", "neutral", "entailment")
     while len(pairs) < size:
-        premise = _draw_premise(random)
+        agent, patient = random.sample(NOUNS, 2)
+        premise = Sentence(agent, random.choice(VERBS), patient, random.choice(PLACES))
         hypothesis = _draw_hypothesis(random, premise)
         label = labels[len(pairs) % len(labels)]
         if relation(premise, hypothesis) == label and (premise, hypothesis) not in seen:
@@ -121,11 +122,6 @@ def draw_pairs(random: Random, size: int, seen: set) -> Sequence[tuple[Sentence,
             pairs.append((premise, hypothesis, label))
     random.shuffle(pairs)
     return pairs
-
-
-def _draw_premise(random: Random) -> Sentence:
-    agent, patient = random.sample(NOUNS, 2)
-    return Sentence(agent, random.choice(VERBS), patient, random.choice(PLACES))
 
 
 def _draw_hypothesis(random: Random, premise: Sentence) -> Sentence:

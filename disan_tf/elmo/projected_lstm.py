@@ -75,16 +75,14 @@ class ProjectedLSTM(BaseLayer):
         x = tf.cast(x, self.compute_dtype)
         kernels = tf.split(tf.cast(self.kernel, x.dtype), [x.shape[-1], self.units])
         product = tf.cast(project(x, kernels[0]), tf.float32) + self.bias
-        states = states or self._zero_states(tf.shape(x)[0])
+        batch = tf.shape(x)[0]
+        states = states or (tf.zeros([batch, self.cells]), tf.zeros([batch, self.units]))
         c, h = self._loop(product, mask, states, kernels[1])
         last = 0 if self.backward else -1
         after = c[last], h[last]
         h = ensure_shape(tf.transpose(h, [1, 0, 2]), [*mask.shape, self.units])
         h = tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
         return tf.cast(h, x.dtype), after
-
-    def _zero_states(self, batch) -> States:
-        return tf.zeros([batch, self.cells]), tf.zeros([batch, self.units])
 
     def _loop(self, product, mask, states, kernel):
         """Computes c and h after each token, <float32>[length, batch, ...]."""

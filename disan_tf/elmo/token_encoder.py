@@ -79,15 +79,15 @@ class TokenEncoder(BaseLayer):
             options = {"shape": [count], "initializer": "zeros"}
             self.biases.append(self.add_weight(name=f"bias_{number}", **options))
         features = sum(count for _, count in self.filters)
-        self.highway = [self._make_highway(number, features) for number in range(self.highways)]
+        shape = [None, features]
+        self.highway = [
+            self.add_child(Highway, f"highway_{number}", shape, "relu", dropout=0.0)
+            for number in range(self.highways)
+        ]
         self.projection = None
         if features != self.units:
             self.projection = self.add_linear("projection", features, self.units, dropout=0.0)
         super().build(input_shape)
-
-    def _make_highway(self, number, features):
-        name, shape = f"highway_{number}", [None, features]
-        return self.add_child(Highway, name, shape, "relu", dropout=0.0)
 
     def call(self, characters):
         with on_host():

@@ -1,6 +1,6 @@
 """Encoders, which turn token vectors into a sentence vector.
 
-`disan_tf.encoders.base` explains how to add an encoder.
+`README.md` in this folder explains how to add an encoder.
 """
 
 from disan_tf.encoders.attentive import AdditiveEncoder, MultiHeadEncoder, Source2TokenEncoder

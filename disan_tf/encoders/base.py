@@ -13,8 +13,7 @@ from disan_tf.ops.tracing import is_jit_compiled
 class PairEncoder(BaseLayer):
     """Base of encoders that give each sentence of a pair a vector, which may depend on both.
 
-    A subclass defines `encode_pair` and `attend_pair`. `disan_tf/encoders/README.md` explains how
-    to add an encoder.
+    A subclass defines `encode_pair` and `attend_pair`.
 
     Args:
       dropout, l2, seed: see `BaseLayer`.

@@ -29,8 +29,8 @@ def plan_batches(
 
     Args:
       lengths: <int>[examples] or [examples, fields], tokens of each sentence.
-      batch_size, window: examples in a batch, of which only one can be smaller; batches in a
-      window.
+      batch_size: number of examples in a batch; at most one batch is smaller.
+      window: number of batches in a window.
       seed, epoch: the experiment's seed, and the epoch's number, from 0.
       batch_tokens: unless 0, a batch's token budget, padding and all fields included; a batch
         holds at least one example, and a window holds window * batch_size examples.

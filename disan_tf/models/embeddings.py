@@ -133,10 +133,10 @@ class EmbeddingKind:
 
     make: Callable[..., Embedding]  # the function above
     look_up: Optional[Callable[..., TextToIds]] = None
-    files: tuple[str, ...] = ()  # of a prepared corpus that a bundle needs besides the vocabulary
-    equal: Mapping[str, str] = field(default_factory=dict)  # to options of `config.data`
-    required: Mapping[str, str] = field(default_factory=dict)  # options of `config.data` -> reason
-    prepared: Optional[Prepared] = None  # the arrays it needs; None for ids alone
+    files: tuple[str, ...] = ()  # files that a bundle copies from the corpus, but the vocabulary
+    equal: Mapping[str, str] = field(default_factory=dict)  # option -> equal one of `config.data`
+    required: Mapping[str, str] = field(default_factory=dict)  # option of `config.data` -> reason
+    prepared: Optional[Prepared] = None  # the arrays that it reads; None if it reads ids alone
     reads_bilm: bool = False  # whether a biLM feeds it
     counts_words: bool = False  # whether it needs the word frequencies
     beyond_ids: str = ""  # a clause on why a text needs more than ids

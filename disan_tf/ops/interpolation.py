@@ -53,15 +53,13 @@ def widest(scale: float) -> tuple[float, ...]:
         low, high = widths[-1] if widths else 0.0, 4.0 * scale
         for _ in range(10):
             middle = (low + high) / 2
-            low, high = (middle, high) if _is_close(rank, middle, scale) else (low, middle)
+            error, amplification = _errors(rank, middle, scale)
+            # float32 rounds a weight to about (4 + c) 2^-24 of itself.
+            rounding = amplification * (4.0 + scale) * 2.0**-24
+            is_close = error <= _ERROR and rounding <= _ROUNDING
+            low, high = (middle, high) if is_close else (low, middle)
         widths.append(low)
     return tuple(widths)
-
-
-def _is_close(rank, width, scale) -> bool:
-    error, amplification = _errors(rank, width, scale)
-    # float32 rounds a weight to about (4 + c) 2^-24 of itself.
-    return error <= _ERROR and amplification * (4.0 + scale) * 2.0**-24 <= _ROUNDING
 
 
 def _errors(rank, width, scale):

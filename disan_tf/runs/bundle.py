@@ -151,13 +151,16 @@ def load_bundle(
     """Loads and checks a bundle. Its model computes its biLM's layers, if it has a biLM.
 
     Args:
-      directory: the folder; UserError if a file is missing or differs from its digest, the bundle
-        has another format, or its encoder does not exist or its module is not imported.
+      directory: the folder of the bundle.
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
       dtype: the Keras dtype policy in which the model computes. In float32, results differ by
         rounding between machines, whatever the dtype of the training; in bfloat16, probabilities
         differ by up to .02.
       has_weights: whether the weights are loaded; else they are drawn at random.
+
+    Raises:
+      UserError: a file is missing or differs from its digest, the bundle has another format, its
+        encoder does not exist, or the module of its encoder is not imported.
     """
     directory = Path(directory)
     info = read_info(directory)

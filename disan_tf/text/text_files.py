@@ -83,8 +83,8 @@ class TextLines:
       read: a function that returns at most the given number of bytes, and none at the end.
       name: the file's name, for errors.
       input_format: one of `FORMATS`, or None for an unknown format; "jsonl" may be an array.
-      encoding, flag: the encoding of a file without a byte order mark, and the option that names
-      it.
+      encoding: the encoding of a file without a byte order mark.
+      flag: the option that names the encoding.
 
     Attributes:
       unit: "line", or "object" of an array, for errors; known when the first chunk was read.

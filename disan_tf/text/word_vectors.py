@@ -137,7 +137,7 @@ def _check_dimension(path: Path, line: str, dim: int) -> None:
     fields, header = line.split(" "), _HEADER.fullmatch(line)
     actual = int(header[2]) if header else len(fields) - 1
     if actual > dim and not header:  # the first word may contain spaces
-        actual = min(actual, _trailing_numbers(fields))
+        actual = min(actual, len(list(takewhile(_is_number, reversed(fields)))))
     if not header and not any(map(_is_number, fields[1:])):
         raise _no_vectors(path, f"line 1 is {line[:80]!r}")
     if actual != dim:
@@ -153,10 +153,6 @@ def _no_vectors(path: Path, reason: str) -> UserError:
         f"{path} is no file of word vectors: {reason}, expected a word and numbers; download the "
         "file again, or choose another with --config.data.vectors."
     )
-
-
-def _trailing_numbers(fields: list[str]) -> int:
-    return len(list(takewhile(_is_number, reversed(fields))))
 
 
 def _is_number(text: str) -> bool:

@@ -59,14 +59,10 @@ def library() -> Path:
     return target
 
 
-def _cache() -> Path:
-    named = os.environ.get("DISAN_TF_NATIVE_CACHE")
-    return Path(named) if named else cache_folder("native")
-
-
 def _open_cache() -> Path:
     """Returns the cache folder without symbolic links; makes it for this user alone if missing."""
-    folder = _cache().resolve()
+    named = os.environ.get("DISAN_TF_NATIVE_CACHE")
+    folder = (Path(named) if named else cache_folder("native")).resolve()
     for missing in [path for path in (*reversed(folder.parents), folder) if not path.exists()]:
         missing.mkdir(mode=0o700, exist_ok=True)
     refuse_foreign(folder, stat.S_ISDIR, "folder")

@@ -65,7 +65,9 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
             predict = client.LOADERS[kind](path)
         if kind == "tflite":
             predict = no_standard_error()(predict)  # the first call announces a delegate
-        difference = _largest_difference(bundle, max_tokens, predict)
+        trained = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
+        compute = converted_function(trained, max_tokens)
+        difference = max(_difference(compute, predict, _sentences(bundle, n)) for n in LENGTHS)
     except _Refused as error:
         reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
         raise _refusal(bundle, reason) from None
@@ -77,13 +79,6 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
     write_json(folder / "metadata.json", metadata)
     copy_file(bundle.directory / VOCABULARY, folder / VOCABULARY)
     copy_file(client.__file__, folder / "client.py")
-
-
-def _largest_difference(bundle: Bundle, max_tokens, predict: Predict) -> float:
-    """Compares a model's outputs with the trained model's, for sentences of all `LENGTHS`."""
-    trained = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
-    compute = converted_function(trained, max_tokens)
-    return max(_difference(compute, predict, _sentences(bundle, length)) for length in LENGTHS)
 
 
 def _sentences(bundle, length: int) -> dict[str, np.ndarray]:

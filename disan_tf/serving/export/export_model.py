@@ -38,15 +38,12 @@ def export_model(
                 f"{bundle_directory} holds a language model, which is exported as the official "
                 "files of a biLM; leave --format and --max_tokens out."
             )
-        return _export_bilm(bundle_directory, output or f"{workdir}/{_BILM}")
+        name = output or f"{workdir}/{_BILM}"
+        paths = Path(f"{name}_options.json"), Path(f"{name}_weights.hdf5")  # the official names
+        bundle = load_bundle(bundle_directory)
+        paths[0].parent.mkdir(parents=True, exist_ok=True)
+        save_bilm(bundle.model.encoder, *paths)
+        return paths
     if kind == SAVED_MODEL:
         return export_saved_model(bundle_directory, Path(output or workdir), max_tokens)
     return export_converted(kind, bundle_directory, Path(output or workdir), max_tokens)
-
-
-def _export_bilm(bundle_directory, name: str) -> tuple[Path, Path]:
-    bundle = load_bundle(bundle_directory)
-    paths = Path(f"{name}_options.json"), Path(f"{name}_weights.hdf5")  # the official names
-    paths[0].parent.mkdir(parents=True, exist_ok=True)
-    save_bilm(bundle.model.encoder, *paths)
-    return paths

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import functools
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -70,27 +69,24 @@ def export_saved_model(
       UserError: the bundle is damaged, or `output_dir` cannot be written.
     """
     bundle = load_bundle(bundle_directory, attention_form="saved")
-    methods = methods_of(bundle)
-    writers = {"saved_model": _save_text_model, "saved_model_ids": _save_ids_model}
+    methods, metadata = methods_of(bundle), describe_model(bundle, max_tokens)
+
+    def save_text_model(folder: Path) -> None:
+        text_to_ids = bundle.text_to_ids()
+        limit = longest_text(make_attention_step(bundle.model), ATTEND_MEMORY)
+        graphs = graphs_of_text(bundle, methods, text_to_ids, max_tokens, limit)
+        _save(bundle, graphs, {**metadata, "attend_tokens": limit}, text_to_ids, folder)
+
+    def save_ids_model(folder: Path) -> None:
+        _save(bundle, graphs_of_ids(methods, max_tokens), metadata, None, folder)
+
+    output_dir = Path(output_dir)
     return write_versions(
         {
-            Path(output_dir) / name: functools.partial(write, bundle, methods, max_tokens)
-            for name, write in writers.items()
+            output_dir / "saved_model": save_text_model,
+            output_dir / "saved_model_ids": save_ids_model,
         }
     )
-
-
-def _save_text_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
-    text_to_ids = bundle.text_to_ids()
-    limit = longest_text(make_attention_step(bundle.model), ATTEND_MEMORY)
-    graphs = graphs_of_text(bundle, methods, text_to_ids, max_tokens, limit)
-    metadata = {**describe_model(bundle, max_tokens), "attend_tokens": limit}
-    _save(bundle, graphs, metadata, text_to_ids, folder)
-
-
-def _save_ids_model(bundle: Bundle, methods, max_tokens, folder: Path) -> None:
-    graphs = graphs_of_ids(methods, max_tokens)
-    _save(bundle, graphs, describe_model(bundle, max_tokens), None, folder)
 
 
 def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path, ...]:

@@ -138,7 +138,7 @@ def test_every_encoder_becomes_onnx(encoder, tmp_path):
 
 
 def test_a_model_that_answers_differently_is_refused(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(conversions, "_largest_difference", lambda *_: 0.25)
+    monkeypatch.setattr(conversions, "_difference", lambda *_: 0.25)
     with pytest.raises(UserError, match="has other outputs as tflite, by 0.2"):
         export_converted("tflite", bundle.directory, tmp_path)
     assert not list((tmp_path / "tflite").glob("*"))

@@ -9,11 +9,12 @@ from disan_tf.ops.blockwise import fits_one_block, lean_attention
 from disan_tf.ops.devices import is_on_gpu
 from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale, selected_rows
 from disan_tf.ops.masked_softmax import boolean_mask, check_mask, masked_softmax
-from disan_tf.ops.native.attention import native_attention
-from disan_tf.ops.native.runtime import is_used, unavailable
+from disan_tf.ops.native.runtime import is_used, operations, unavailable
 from disan_tf.ops.saved_attention import saved_attention
 from disan_tf.ops.tokenwise import tokenwise_attention
-from disan_tf.ops.tracing import is_compiled, is_jit_compiled
+from disan_tf.ops.tracing import is_compiled, is_jit_compiled, is_saving
+
+_NATIVE_DTYPES = (tf.float32, tf.bfloat16, tf.float64, tf.float16)
 
 
 def attention_weights(
@@ -52,6 +53,47 @@ def _lean_attention(*args, **options) -> tf.Tensor:
     """Calls the form by tokens; under XLA and on GPUs the form by blocks, which starts fewer."""
     few = is_compiled() or is_on_gpu()
     return (lean_attention if few else tokenwise_attention)(*args, **options)
+
+
+def native_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
+    """Computes DiSAN Eq. 15 and 11; for the arguments see `directional_attention`.
+
+    float32 and bfloat16 are computed in float32, float64 (for checking gradients) in float64, and
+    float16 is converted to float32 and back. Memory: O(batch * length * dim).
+
+    Raises:
+      InvalidArgumentError: a wrong dtype or shape; the message names the argument.
+      ValueError: the native form is not available, or the function is traced for a SavedModel; the
+        message says why.
+    """
+    if unavailable():
+        raise ValueError(f'form="native" is not available: {unavailable()}; use form="auto".')
+    if is_saving():
+        raise ValueError('form="native" cannot be saved for other machines; use form="auto".')
+    _check_dtypes(head, dependent, value, mask, head_mask)
+    if head_mask is None:
+        head_mask = tf.zeros([0, 0], tf.bool)
+    inputs = [head, dependent, value]
+    if value.dtype == tf.float16:
+        inputs = [tf.cast(tensor, tf.float32) for tensor in inputs]
+    real = tf.float64 if value.dtype == tf.float64 else tf.float32
+    context, *_ = operations().disan_directional_attention(
+        *inputs, mask, head_mask, Real=real, direction=direction, scale=scale
+    )
+    return tf.cast(context, value.dtype)
+
+
+def _check_dtypes(head, dependent, value, mask, head_mask):
+    masks = {"mask": mask} if head_mask is None else {"mask": mask, "head_mask": head_mask}
+    expected = {name: (tensor, (tf.bool,)) for name, tensor in masks.items()}
+    expected["value"] = (value, _NATIVE_DTYPES)
+    expected["head"] = (head, (value.dtype,))
+    expected["dependent"] = (dependent, (value.dtype,))
+    for name, (tensor, dtypes) in expected.items():
+        if tensor.dtype not in dtypes:
+            known = " or ".join(dtype.name for dtype in dtypes)
+            message = f"{name} has dtype {tensor.dtype.name}, expected {known}"
+            raise tf.errors.InvalidArgumentError(None, None, message)
 
 
 def _auto_attention(*args, **options) -> tf.Tensor:

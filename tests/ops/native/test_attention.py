@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from disan_tf.ops import DIRECTIONS
-from disan_tf.ops.native.attention import native_attention
+from disan_tf.ops.directional_attention import native_attention
 from tests.support.ops.attention_problems import (
     assert_close,
     assert_nan_spreads_as_in_the_plain_form,

@@ -4,8 +4,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import directional_attention
+from disan_tf.ops.directional_attention import native_attention
 from disan_tf.ops.native import runtime
-from disan_tf.ops.native.attention import native_attention
 from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops.native.attention import native_attention
+from disan_tf.ops.directional_attention import native_attention
 from tests.support.ops.attention_problems import (
     assert_close,
     attend,

@@ -87,7 +87,7 @@ class ElmoEmbedding(BaseLayer, Embedding):
     """
 
     reads_vectors = False
-    removed = {"mix_l2": 0.0}
+    _removed = {"mix_l2": 0.0}
 
     def __init__(
         self,

@@ -55,7 +55,7 @@ class DRCN(PairEncoder):
       The vectors of both sentences, each <float>[batch, size]; exactly 0 without tokens.
     """
 
-    removed = {"own_parameters": False}
+    _removed = {"own_parameters": False}
 
     def __init__(
         self,

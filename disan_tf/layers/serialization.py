@@ -22,7 +22,7 @@ class ConfiguredLayer(Layer):
     # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
     _keras_api_names = _keras_api_names_v1 = ("disan_tf.layers",)
     # Arguments that older versions had, with the value whose effect is left.
-    removed: ClassVar[Mapping[str, Any]] = {}
+    _removed: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs):
         """Names the arguments of the bases in the signature that `help` and notebooks show."""
@@ -41,15 +41,15 @@ class ConfiguredLayer(Layer):
         """Makes a layer, also from the config of an older version with a removed argument.
 
         Raises:
-          ValueError: the removed argument has another value than in `removed`.
+          ValueError: the removed argument has another value than in `_removed`.
         """
-        for name, value in cls.removed.items():
+        for name, value in cls._removed.items():
             if config.get(name, value) != value:
                 raise ValueError(
                     f"{cls.__name__} has no argument {name} any more, and the file has "
                     f"{name}={config[name]}; only {value} can be read."
                 )
-        kept = {name: value for name, value in config.items() if name not in cls.removed}
+        kept = {name: value for name, value in config.items() if name not in cls._removed}
         return super().from_config(kept)
 
     def get_config(self):

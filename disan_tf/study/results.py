@@ -30,7 +30,7 @@ from disan_tf.runs.run import (
     read_run,
     shown_scores,
 )
-from disan_tf.runs.work_directory import START
+from disan_tf.runs.work_directory import START, read_options
 
 _REMEDY = "restore it from the repository"
 _SPEEDS = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
@@ -132,7 +132,7 @@ def read_result(path: Path) -> dict:
     wrong = _contradiction(result)
     if wrong:
         raise UserError(f"{path}: {wrong}; {_REMEDY}.")
-    return result
+    return {**result, "config": read_options(path, result["config"], _REMEDY)}
 
 
 def _contradiction(result: dict) -> Optional[str]:

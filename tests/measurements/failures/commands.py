@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Optional
 
@@ -37,13 +37,8 @@ class Request:
       kill_at: the number of the operation before which SIGKILL comes; 0 = none.
       error: number of the error with which that operation fails, in place of SIGKILL; 0 = none.
       trace: the path of a file for all operations, see `power.read_trace`; "" = none.
-      edits: path -> new text of files that are written before that operation, in place of SIGKILL.
-      lock_error: number of the error with which every lock of a file fails; 0 = it works.
       after: seconds after which `signal` comes; 0 = never.
       signal: a number.
-      rights: whether root may do what others may not.
-      environment: variables, None = removed.
-      text: standard input.
     """
 
     arguments: list
@@ -51,13 +46,8 @@ class Request:
     kill_at: int = 0
     error: int = 0
     trace: str = ""
-    edits: dict = field(default_factory=dict)
-    lock_error: int = 0
     after: float = 0.0
     signal: int = signal.SIGKILL
-    rights: bool = True
-    environment: dict = field(default_factory=dict)
-    text: str = ""
 
 
 @dataclass
@@ -139,12 +129,9 @@ def serve(library: str) -> None:
     for line in sys.stdin:
         request = Request(**json.loads(line))
         folder = Path(tempfile.mkdtemp())  # without `with`, which a fork would leave too
-        folder.chmod(0o755)
         paths = [folder / name for name in ("stdin", "stdout", "stderr", "count")]
         for path in paths:
             path.touch()
-            path.chmod(0o666)
-        paths[0].write_text(request.text, encoding="utf-8")
         process = os.fork()
         if not process:
             _become(request, library, paths)
@@ -162,13 +149,9 @@ def _wait(process: int, request: Request) -> Optional[int]:
     begun = worked = time.monotonic()
     used, hangs, after = 0.0, False, request.after or float("inf")
     while True:
-        ended, status = os.waitpid(process, os.WNOHANG | os.WUNTRACED)
-        if ended and not os.WIFSTOPPED(status):
-            break
+        ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
-            for path, text in request.edits.items():
-                Path(path).write_text(text, encoding="utf-8")
-            os.kill(process, signal.SIGCONT)
+            break
         now, seconds = time.monotonic(), _processor_seconds(process)
         if seconds >= used + 1:
             worked, used = now, seconds
@@ -203,22 +186,15 @@ def _become(request: Request, library: str, paths: list) -> None:
     for number, path in enumerate(paths[:3]):
         os.dup2(os.open(path, os.O_RDWR), number)
     sys.stdin = os.fdopen(0, closefd=False)
-    for name, value in request.environment.items():
-        os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
     counter = ctypes.CDLL(library)
     counter.count.restype = ctypes.c_long
     counted = open(paths[3], "w")  # noqa: SIM115 (it must outlive this function)
     atexit.register(lambda: (counted.write(str(counter.count())), counted.flush()))
     atexit.register(gc.freeze)  # TensorFlow's objects, among which Python would look for garbage
-    if not request.rights:
-        _give_up_rights()
-    number = signal.SIGSTOP if request.edits else signal.SIGKILL
     counter.arm(
         request.folder.encode(),
         ctypes.c_long(request.kill_at),
-        number,
         request.error,
-        request.lock_error,
         request.trace.encode(),
     )
     program, sys.argv = request.arguments[0], list(request.arguments)
@@ -226,13 +202,6 @@ def _become(request: Request, library: str, paths: list) -> None:
         runpy.run_path("run.py", run_name="__main__")
     else:
         runpy.run_module(program, run_name="__main__", alter_sys=True)
-
-
-def _give_up_rights() -> None:
-    """Takes all capabilities from the process: permissions hold for root too."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
-    outcome = ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)())
-    assert outcome == 0, "capset failed"
 
 
 if __name__ == "__main__":

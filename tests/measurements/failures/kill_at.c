@@ -1,8 +1,8 @@
-/* Counts the file operations of a process below a folder. Before one of them it sends a signal or
-   lets it fail, and it records all of them for `power.py`.
+/* Counts the file operations of a process below a folder. Before one of them it kills the
+   process or lets the operation fail, and it records all of them for `power.py`.
 
    Loaded by LD_PRELOAD, and asleep until `arm` is called. Half of the bytes of a write before which
-   SIGKILL comes are written. Locks of files fail if they are told to. */
+   SIGKILL comes are written. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,26 +25,20 @@ static char folder[PATH_MAX];
 static size_t folder_length = 0;
 static atomic_long done = 0;
 static long last = 0;
-static int ending = SIGKILL;
 static int failure = 0;
-static int lock_error = 0;
 static int record = -1;
 
 /* Begins to count operations below a folder.
 
-   n: the operation before which the signal comes or that fails, from 1; 0 = none.
-   number: of the signal, SIGKILL or SIGSTOP.
-   error: number of the error with which the operation fails, 0 = the signal comes. After ENOSPC all
+   n: the operation before which SIGKILL comes or that fails, from 1; 0 = none.
+   error: number of the error with which the operation fails, 0 = SIGKILL comes. After ENOSPC all
      later ones fail too, but for removals.
-   locking: number of the error with which locking fails; 0 = it works.
    trace: file for the operations that succeed; empty = none. */
-void arm(const char *path, long n, int number, int error, int locking, const char *trace) {
+void arm(const char *path, long n, int error, const char *trace) {
   strncpy(folder, path, sizeof folder - 1);
   done = 0;
   last = n;
-  ending = number;
   failure = error;
-  lock_error = locking;
   if (*trace) record = syscall(SYS_openat, AT_FDCWD, trace, O_CREAT | O_WRONLY | O_APPEND, 0600);
   folder_length = strlen(folder);
 }
@@ -83,10 +77,7 @@ static int fate(int counted) {
   long n = ++done;
   if (!last || n < last || (n > last && failure != ENOSPC)) return GOES_ON;
   errno = failure;
-  if (failure) return FAILS;
-  if (ending != SIGSTOP) return DIES;
-  kill(getpid(), SIGSTOP);
-  return GOES_ON;
+  return failure ? FAILS : DIES;
 }
 
 static void die(void) {
@@ -288,10 +279,3 @@ int renameat(int fd, const char *from, int to_fd, const char *to) {
 }
 
 int rename(const char *from, const char *to) { return renameat(AT_FDCWD, from, AT_FDCWD, to); }
-
-int flock(int fd, int operation) {
-  REAL(int, "flock", int, int);
-  if (!lock_error) return real(fd, operation);
-  errno = lock_error;
-  return -1;
-}

@@ -1,10 +1,7 @@
 """The commands that cases break, the data that they read, and what the cases of a process share."""
 
 import functools
-import random
 import shutil
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,47 +71,26 @@ class World:
       data: of `write_data`.
       model: of `train_model`.
       seed: of all cases.
-      calls: of a function whose memory is measured.
     """
 
-    def __init__(self, folder: Path, data: Path, model: Path, seed: int = 1, calls: int = 1000):
+    def __init__(self, folder: Path, data: Path, model: Path, seed: int = 1):
         self.folder, self.data, self.model = folder, data, model
-        self.seed, self.calls, self.kept, self.seconds = seed, calls, {}, 0.0
+        self.seed, self.unbroken = seed, {}
         folder.mkdir(parents=True, exist_ok=True)
 
     @functools.cached_property
-    def servers(self) -> list[ForkServer]:
-        """Two, which run commands at the same time; the second starts with its first command."""
-        library = build_library(self.folder)
-        return [ForkServer(library), ForkServer(library)]
+    def server(self) -> ForkServer:
+        return ForkServer(build_library(self.folder))
 
-    def run(self, name: str, out: Path, data=None, server: int = 0, more=(), **how) -> Outcome:
+    def run(self, name: str, out: Path, **how) -> Outcome:
         """Runs one of `COMMANDS`; `how` has options of a `Request`."""
-        places = {"data": data or self.data, "model": self.model, "out": out}
+        places = {"data": self.data, "model": self.model, "out": out}
         flags = [flag.format(**places) for flag in COMMANDS[name].flags]
-        return self.servers[server].run("run.py", *flags, *more, folder=str(out), **how)
-
-    def keep(self, key, make):
-        """What `make` made when the key was new; `seconds` counts those of a processor."""
-        if key not in self.kept:
-            begun = time.process_time()
-            self.kept[key] = make()
-            self.seconds += time.process_time() - begun
-        return self.kept[key]
+        return self.server.run("run.py", *flags, folder=str(out), **how)
 
     def close(self) -> None:
-        for server in vars(self).get("servers", ()):
-            server.close()
-
-
-@dataclass
-class Case:
-    """A case: its world, its number and its random numbers; `told` says what it has drawn."""
-
-    world: World
-    number: int
-    draw: random.Random
-    told: str = ""
+        if "server" in vars(self):
+            self.server.close()
 
 
 def write_data(folder: Path) -> Path:
@@ -138,7 +114,7 @@ def train_model(world: World) -> None:
     world.run("disan", world.model).check()
     where = (f"--workdir={world.model}", f"--data_dir={world.data}")
     for split in ("dev", "test"):
-        world.servers[0].run("run.py", "--mode=evaluate", f"--split={split}", *where).check()
+        world.server.run("run.py", "--mode=evaluate", f"--split={split}", *where).check()
 
 
 def fresh(folder: Path) -> Path:

@@ -1,12 +1,10 @@
 """DSA's encoder and the Bi-LSTMs of its Table 2, made of layers that are tested alone."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DSAEncoder, PooledBiLSTMEncoder
 from tests.support.layers.small import MASK, X, randomised
-from tests.support.layers.weights import count
 
 SMALL = {
     "units": 6,
@@ -29,19 +27,6 @@ def test_it_is_the_attention_of_the_cnn():
     np.testing.assert_array_equal(encoder(X, mask=MASK), expected)
 
 
-@pytest.mark.parametrize(
-    "options, size",
-    [
-        ({}, 991_650),
-        ({"first_width": 0}, 1_261_650),
-        ({"units": 300, "attentions": 8}, 1_533_450),
-        ({"attention": "static"}, 1_352_850),
-    ],
-)
-def test_it_has_the_papers_parameters(options, size):
-    assert count(DSAEncoder(**options)) == size
-
-
 def test_words_and_convolutions_are_dropped_at_rates_of_their_own():
     encoder = _built(DSAEncoder(**SMALL, dropout=0.2, word_dropout=0.4))
     assert encoder.input_dropout.rate == 0.4
@@ -55,11 +40,6 @@ def test_weight_vectors_of_the_last_iteration_are_the_sentence():
     np.testing.assert_allclose(
         tf.reshape(vectors[:, -1], [len(X), -1]), encoder(X, mask=MASK), rtol=1e-6
     )
-
-
-@pytest.mark.parametrize("pooling, size", [("last", 1_442_400), ("self_attention", 1_803_600)])
-def test_bi_lstms_have_these_parameters(pooling, size):
-    assert count(PooledBiLSTMEncoder(pooling, units=300)) == size
 
 
 def test_last_states_are_of_the_last_token_and_of_the_first():

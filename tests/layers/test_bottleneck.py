@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.feed_forward import Bottleneck
 from tests.support.layers.contract import BAD_DROPOUT, ROUNDING, MaskContract
 from tests.support.layers.small import DIM, MASK, X, randomised
-from tests.support.layers.weights import count, mapped
+from tests.support.layers.weights import mapped
 
 UNITS = 3
 
@@ -105,9 +105,3 @@ def test_exactly_the_matrices_decay():
     layer = randomised(Bottleneck(UNITS, l2=2.0))
     kernels = [linear.dense.kernel for linear in (layer.encoder, layer.decoder)]
     np.testing.assert_allclose(layer.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
-
-
-def test_200_units_on_1000_dimensions_have_401200_parameters():
-    layer = Bottleneck()
-    assert count(layer, dim=1000) == 401_200
-    assert layer.units == 200

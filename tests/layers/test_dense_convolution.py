@@ -130,16 +130,6 @@ def test_not_even_nan_passes_from_padding():
         np.testing.assert_array_equal(dirty, clean)
 
 
-@pytest.mark.parametrize("first_width, total", [(1, 811_050), (None, 1_081_050)])
-def test_parameters_of_the_papers_sizes(first_width, total):
-    layer = DenselyConnectedCNN(first_width=first_width)
-    layer.build([None, None, 300])
-    counts = [sum(map(tf.size, it.trainable_weights)).numpy() for it in layer.convolutions]
-    assert sum(counts) == total
-    if first_width == 1:
-        assert (sum(counts[:4]), sum(counts[4:8]), counts[8]) == (197_250, 298_500, 315_300)
-
-
 @pytest.mark.parametrize(
     "init_scale, dropout, factor",
     [("keep", 0.2, 0.8), ("rate", 0.2, 0.2)],

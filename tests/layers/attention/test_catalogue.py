@@ -16,7 +16,7 @@ from disan_tf.layers import (
     positional_encoding,
 )
 from tests.support.layers.small import DIM, MASK, QUERY, QUERY_DIM, X, randomised
-from tests.support.layers.weights import count, mapped
+from tests.support.layers.weights import mapped
 
 UNITS = 4
 
@@ -176,10 +176,6 @@ def test_weights_sum_to_one_over_the_real_tokens_of_each_feature(queried):
     assert not weights[~MASK].any()
     np.testing.assert_allclose(weights.sum(axis=1)[:3], np.ones([3, DIM]), rtol=1e-6)
     assert np.ptp(weights[0, 0]) > 0.01  # each feature has weights of its own
-
-
-def test_the_papers_source2token_of_600_has_721200_parameters():
-    assert count(Source2Token(), dim=600) == 721_200
 
 
 def test_weight_decay_is_on_every_matrix():

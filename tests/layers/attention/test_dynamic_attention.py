@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
 from tests.support.layers.small import DIM, MASK, X, randomised
-from tests.support.layers.weights import count
 
 UNITS, SLOPE = 3, 0.1
 NOISE = np.random.default_rng(5).normal(size=[len(X), 8 * UNITS])
@@ -114,15 +113,6 @@ def test_weight_vectors_are_those_of_each_iteration(attentions):
     layer = _layer(attentions, iterations=3)
     found = layer.weight_vectors(X, MASK)
     np.testing.assert_allclose(found, _expected(layer)[1], rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "options, parameters",
-    [({}, 180_600), ({"units": 300, "attentions": 8}, 722_400)],
-    ids=["single", "multiple"],
-)
-def test_the_papers_have_these_parameters(options, parameters):
-    assert count(DynamicSelfAttention(**options)) == parameters
 
 
 def test_weights_start_by_the_rule_of_he():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.attention.multiway import AGGREGATIONS, FUNCTIONS, MultiwayCoAttention
-from tests.support.layers.contract import HALF, MaskContract
+from disan_tf.layers.attention.multiway import FUNCTIONS, MultiwayCoAttention
+from tests.support.layers.contract import MaskContract
 from tests.support.layers.pair_attention import (
     DIM,
     FIRST,
@@ -17,7 +17,6 @@ from tests.support.layers.pair_attention import (
     reference,
 )
 from tests.support.layers.small import sigmoid
-from tests.support.layers.weights import count
 
 PAIR = FIRST, SECOND, FIRST_MASK, SECOND_MASK
 SWAPPED = SECOND, FIRST, SECOND_MASK, FIRST_MASK
@@ -96,18 +95,6 @@ def test_one_function_gives_its_context(letter):
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("policy, aggregation", zip(HALF, AGGREGATIONS))
-def test_gradients_are_finite_where_sentences_are_empty(policy, aggregation):
-    policy = tf.keras.mixed_precision.Policy(policy)
-    layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M", aggregation, dtype=policy))
-    with tf.GradientTape() as tape:
-        tape.watch([FIRST, SECOND])
-        found = layer(*PAIR)
-        total = sum(tf.reduce_sum(tf.square(tf.cast(it, tf.float32))) for it in found)
-    gradients = tape.gradient(total, [FIRST, SECOND, *layer.trainable_weights])
-    assert all(np.isfinite(gradient).all() and np.any(gradient) for gradient in gradients)
-
-
 def test_attention_weights_are_named_and_sum_to_one_over_the_other_sentence():
     layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M"))
     weights = layer.attend(*PAIR)
@@ -118,20 +105,6 @@ def test_attention_weights_are_named_and_sum_to_one_over_the_other_sentence():
             assert actual.dtype == tf.float32
             expected = attention.attention_weights(first, second, second_mask)
             np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("functions", "aggregation", "counts"),
-    [
-        ("B-Ca-Cs-M", "words", (881_201, 220_601)),
-        ("B-Ca-Cs-M", "functions", (401_201, 100_601)),
-        ("B-Ca-Cs-D-M", "words", (1_081_401, 270_701)),
-        ("Cs", "words", (0, 0)),
-    ],
-)
-def test_it_has_the_parameters_of_its_docstring(functions, aggregation, counts):
-    for dim, expected in zip((200, 100), counts):
-        assert count(MultiwayCoAttention(functions, aggregation), dim) == expected
 
 
 def test_an_odd_dim_is_refused_where_a_bilstm_is_needed():

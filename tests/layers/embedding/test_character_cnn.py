@@ -116,13 +116,6 @@ def test_exactly_the_matrix_decays():
     )
 
 
-def test_96_ids_have_4112_parameters_without_a_row_for_padding():
-    layer = CharacterCNN(96)
-    layer.build(None)
-    assert [weight.shape for weight in layer.trainable_weights] == [[95, 16], [5, 16, 32], [32]]
-    assert sum(weight.shape.num_elements() for weight in layer.trainable_weights) == 4112
-
-
 def test_vectors_start_standard_normal_the_matrix_by_glorots_rule_and_the_bias_at_zero():
     layer = CharacterCNN(400, units=40, dim=30)
     layer.build(None)

@@ -8,7 +8,6 @@ from disan_tf.layers import IterativeSequenceSampling
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
 from tests.support.layers.samplers import MASK, X, choose_only, randomised
 from tests.support.layers.small import sigmoid
-from tests.support.layers.weights import count
 
 UNITS = 4
 HOLES = np.array([[1, 1, 0, 1, 1], [1, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]], bool)
@@ -85,10 +84,6 @@ def test_a_probability_depends_on_the_words_read_so_far(backward, changed):
     found = [sampler.choose(x, MASK[:1], "sample")[1].numpy()[0] for x in (X[:1], other)]
     read = np.arange(5) <= changed if backward else np.arange(5) >= changed
     np.testing.assert_array_equal(found[0] != found[1], read)
-
-
-def test_300_units_on_300_dimensions_have_361201_parameters():
-    assert count(IterativeSequenceSampling()) == 361_201
 
 
 def test_matrices_decay_and_biases_do_not():

@@ -13,7 +13,6 @@ from disan_tf.layers.hard_attention.samplers import (
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
 from tests.support.layers.samplers import MASK, X, randomised
 from tests.support.layers.small import sigmoid
-from tests.support.layers.weights import count
 
 SAMPLERS = (ReinforcedSequenceSampling, IterativeSequenceSampling)
 DRAWS = 4000
@@ -63,10 +62,6 @@ def test_one_product_of_the_mean_equals_the_product_of_all_features(dtype, bound
         results.append([probabilities, *tape.gradient(probabilities, sources)])
     for ours, exact in zip(*results):
         np.testing.assert_allclose(ours, exact, rtol=bound, atol=bound)
-
-
-def test_300_units_on_300_dimensions_have_270601_parameters():
-    assert count(ReinforcedSequenceSampling()) == 270_601
 
 
 def test_both_matrices_decay():

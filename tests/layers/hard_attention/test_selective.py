@@ -10,7 +10,6 @@ from disan_tf.layers.tokens import pack
 from disan_tf.ops import DIRECTIONS, available_forms
 from tests.support.layers.contract import MaskContract
 from tests.support.layers.samplers import DIM, MASK, PATTERNS, X, fixed, randomised
-from tests.support.layers.weights import count
 from tests.support.ops.attention_problems import reference
 
 HEADS, DEPENDENTS = (pattern[: len(MASK), : MASK.shape[1]] & MASK for pattern in PATTERNS)
@@ -170,7 +169,3 @@ def test_attend_shows_what_the_block_computes(unselected, direction):
     assert not sums[~HEADS].any()
     np.testing.assert_allclose(sums[sums > 0], 1.0, rtol=1e-5)
     assert not np.any(attended["attention"].numpy().transpose(0, 2, 1, 3)[~DEPENDENTS])
-
-
-def test_the_papers_block_has_451500_parameters():
-    assert count(SelectiveSelfAttention()) == 451_500

@@ -18,7 +18,7 @@ from tests.support.layers.batch_norm_heads import (
     randomised_head,
 )
 from tests.support.layers.contract import BAD_DROPOUT
-from tests.support.layers.weights import count, mapped
+from tests.support.layers.weights import mapped
 from tests.support.runs.training import method_of, tiny_config
 
 DSA = {"name": "classification", "head": "dsa", "hidden_units": 6}
@@ -73,18 +73,6 @@ def test_dropout_acts_on_the_normalised_inputs_of_hidden_layers_alone():
     expected = mapped(head.logits, np.where(bias > 0, bias, 0.01 * bias))
     actual = head(X, training=True)
     np.testing.assert_allclose(actual, np.tile(expected, [len(X), 1]), rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "dim, options, expected",
-    [
-        (2400, {"hidden_units": 300, "classes": 3}, 816_903),  # single DSA on SNLI
-        (9600, {"hidden_units": 512, "classes": 3}, 5_200_131),  # multiple DSA on SNLI
-        (600, {"hidden_units": 300, "classes": 5, "hidden_layers": 1}, 183_005),  # SST-5
-    ],
-)
-def test_the_classifiers_of_the_paper_have_their_parameters(dim, options, expected):
-    assert count(DSAHead(**options), dim) == expected
 
 
 @pytest.mark.parametrize("init_scale, dropout, factor", [("keep", 0.3, 0.7), ("rate", 0.3, 0.3)])

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from data_prep import vocabulary as vocabularies
-from disan_tf.text.lookup import UNKNOWN_ID
-from tests.support.golden.official import golden_json
 
 VECTORS = {
     word: np.float32([number, -number])
@@ -67,47 +65,3 @@ def test_extra_words_are_fixed_and_prefer_their_own_spellings():
     assert vocabulary.words == ("soup", "tea", "hbo", "paris")
     assert vocabulary.trainable == 1
     assert vocabulary.sources == ("soup", "tea", "HBO", "Paris")
-
-
-@pytest.fixture(scope="module")
-def golden():
-    return golden_json("sst_data")
-
-
-@pytest.fixture(scope="module")
-def authors_vocabulary(golden):
-    """Our vocabulary of the authors' toy data, keeping the whole vector file as they do."""
-    training = [word.lower() for node in golden["train_all_nodes"] for word in node["tokens"]]
-    extra = {}
-    for word in golden["glove"]:
-        extra.setdefault(word.lower(), word)
-    return vocabularies.build(training, [], golden["glove"], extra)
-
-
-def test_trainable_and_fixed_words_equal_the_authors(golden, authors_vocabulary):
-    words, trainable = authors_vocabulary.words, authors_vocabulary.trainable
-    assert sorted(words[:trainable]) == golden["token_vocab_trainable_sorted"]
-    assert sorted(words[trainable:]) == golden["glove_fixed_vocab_sorted"]
-
-
-def test_the_same_tokens_are_unknown_as_in_the_authors_ids(golden, authors_vocabulary):
-    ids = authors_vocabulary.ids()
-    for node in golden["train_all_nodes"] + golden["dev"] + golden["test"]:
-        ours = [ids.get(word.lower(), UNKNOWN_ID) for word in node["tokens"]]
-        assert [number == 1 for number in ours] == [number == 1 for number in node["ids"]]
-
-
-def test_rows_equal_the_authors_where_one_spelling_has_a_vector(golden, authors_vocabulary):
-    """Of several spellings they keep the last one of the file, we the exact one."""
-    vectors = {word: np.float32(vector) for word, vector in golden["glove"].items()}
-    dim = len(next(iter(vectors.values())))
-    matrix = vocabularies.embeddings(authors_vocabulary, vectors, dim, "normal", seed=0)
-    lowered = [word.lower() for word in vectors]
-    compared = 0
-    for row, word in zip(matrix, authors_vocabulary.words[: authors_vocabulary.trainable]):
-        if lowered.count(word) == 1:
-            np.testing.assert_array_equal(row, np.float32(golden["emb_rows"][word]))
-            compared += 1
-        elif word in vectors:
-            np.testing.assert_array_equal(row, vectors[word])
-    assert compared

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import ENCODERS, DiSAN, ReSAN
+from disan_tf.encoders import ENCODERS, ReSAN
 from disan_tf.layers.hard_attention.samplers import merge_selections
 from disan_tf.layers.keras_layer import sublayers
 from disan_tf.layers.tokens import pack
@@ -27,17 +27,6 @@ def _encoder(name, options, **others):
 def _same(selected):
     chosen = [as_selection(selected)] * 2
     return merge_selections(chosen, chosen, MASK)
-
-
-def test_where_all_are_selected_resan_is_disan():
-    resan = randomised(ReSAN(4))
-    disan = DiSAN(4)
-    disan.build([None, None, DIM])
-    for part in ("forward_block", "backward_block"):
-        getattr(disan, part).set_weights(getattr(resan.attention, part).get_weights())
-    disan.source2token.set_weights(resan.source2token.get_weights())
-    actual = resan(X, mask=MASK, selections=resan.select(X, MASK, "all"))
-    np.testing.assert_array_equal(actual, disan(X, mask=MASK))
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import DiSAN
 from disan_tf.layers import Dropout
 from disan_tf.layers.dropout import site_seed
-from disan_tf.layers.keras_layer import sublayers
 from disan_tf.ops import portable
 from tests.support.ops.backends import needs_native
 
@@ -75,25 +73,3 @@ def test_a_name_and_a_seed_make_a_site_seed():
     assert len(seeds) == 6
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert site_seed(1, "input_map") == 0x4DC39E10  # for ever: a resumed training needs it
-
-
-def _sites(encoder):
-    return [layer for layer in sublayers(encoder) if isinstance(layer, Dropout)]
-
-
-def test_disan_has_the_authors_ten_sites_with_seeds_of_their_own():
-    encoder = DiSAN(4, dropout=0.25, seed=6)
-    encoder.build([None, None, 3])
-    sites = _sites(encoder)
-    assert len(sites) == 10
-    assert len({site.seed for site in sites}) == 10
-    assert {site.rate for site in sites} == {0.25}
-
-
-def test_one_training_pass_of_disan_visits_every_site_once():
-    encoder = DiSAN(4, dropout=0.25)
-    x, mask = tf.ones([2, 5, 3]), tf.ones([2, 5], tf.bool)
-    encoder(x, mask=mask)
-    assert [site.calls.numpy() for site in _sites(encoder)] == [0] * 10
-    encoder(x, mask=mask, training=True)
-    assert [site.calls.numpy() for site in _sites(encoder)] == [1] * 10

@@ -48,13 +48,6 @@ def premise():
     return TestPremise().inputs()[0]
 
 
-def test_the_head_sees_both_vectors_their_difference_and_their_product(model, premise):
-    p, h = model.encode(premise), model.encode(OTHER)
-    features = np.concatenate([p, h, np.subtract(p, h), np.multiply(p, h)], axis=1)
-    assert features.shape == (4, 4 * 12)
-    assert_near(model(premise, OTHER), model.head(tf.constant(features)), 1e-6)
-
-
 def test_absolute_features_begin_with_the_hypothesis_and_drop_the_sign(premise):
     model = with_drawn_weights(_make(pair_features="absolute"))
     p, h = (np.asarray(model.encode(ids), np.float64) for ids in (premise, OTHER))
@@ -71,20 +64,6 @@ def test_a_config_may_name_the_pair_features(task, pair_features):
     config = tiny_config(name="disan_snli")
     config.task.update(task)
     assert build_model(config, (5, 2), 3).pair_features == pair_features
-
-
-def test_weight_decay_counts_a_matrix_of_both_sentences_once(model, premise):
-    model(premise, OTHER, training=True)
-    model(premise, OTHER)
-    blocks = (model.encoder.forward_block, model.encoder.backward_block)
-    linears = [block.input_map for block in blocks]
-    linears += [
-        getattr(b.fusion_gate, f"{name}_map") for b in blocks for name in ("token", "context")
-    ]
-    linears += [model.encoder.source2token.token_map, model.encoder.source2token.score_map]
-    linears += [model.head.hidden, model.head.logits]
-    expected = sum(1e-4 * tf.nn.l2_loss(linear.dense.kernel) for linear in linears)
-    np.testing.assert_allclose(tf.add_n(model.losses), expected, rtol=1e-6)
 
 
 def test_in_training_the_premise_draws_its_masks_before_the_hypothesis(model, premise):

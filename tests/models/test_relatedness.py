@@ -10,12 +10,9 @@ from disan_tf.models import RelatednessModel
 from disan_tf.models.factory import build_model
 from disan_tf.models.relatedness import (
     expected_score,
-    half_squared_error,
     kl_divergence,
-    sparse_distribution,
 )
-from tests.support.layers.contract import assert_near
-from tests.support.layers.pair_contract import OTHER, PairContract, pair_parts, with_drawn_weights
+from tests.support.layers.pair_contract import PairContract, pair_parts, with_drawn_weights
 from tests.support.runs.training import tiny_config
 
 EVEN = tf.zeros([1, 5])  # logits of five points alike: the score 3
@@ -45,25 +42,6 @@ def first():
     return TestFirstSentence().inputs()[0]
 
 
-def test_the_head_sees_the_product_and_the_absolute_difference(model, first):
-    a, b = model.encode(first), model.encode(OTHER)
-    features = np.concatenate([np.multiply(a, b), np.abs(np.subtract(a, b))], axis=1)
-    assert_near(model(first, OTHER), model.head(tf.constant(features)), 1e-6)
-
-
-def test_the_score_is_the_mean_of_the_points():
-    assert float(expected_score(EVEN)) == pytest.approx(3.0)
-    sure = tf.constant([[0.0, 0.0, 0.0, 0.0, 50.0], [50.0, 0.0, 0.0, 0.0, 0.0]])
-    np.testing.assert_allclose(expected_score(sure), [5.0, 1.0], rtol=1e-6)
-
-
-@pytest.mark.parametrize("score", [1.0, 2.25, 4.999, 5.0])
-def test_the_distribution_of_a_score_has_its_mean_and_sums_to_1(score):
-    found = sparse_distribution(tf.constant([score]), 5).numpy()[0]
-    assert found.sum() == pytest.approx(1.0)
-    assert found @ np.arange(1, 6) == pytest.approx(score)
-
-
 def test_divergence_of_even_points_from_a_score_between_two():
     half = math.log(0.5) - math.log(0.2)
     assert float(kl_divergence(EVEN, tf.constant([2.5]))[0]) == pytest.approx(half)
@@ -72,10 +50,6 @@ def test_divergence_of_even_points_from_a_score_between_two():
 def test_divergence_of_a_wrong_and_sure_answer_is_finite():
     logits = tf.constant([[300.0, 0.0, 0.0, 0.0, 0.0]])
     assert float(kl_divergence(logits, tf.constant([5.0]))[0]) == pytest.approx(10 * math.log(10))
-
-
-def test_squared_error_is_halved():
-    assert float(half_squared_error(EVEN, tf.constant([5.0]))[0]) == pytest.approx(2.0)
 
 
 def test_scores_are_of_the_expected_points(model):

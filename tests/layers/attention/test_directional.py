@@ -37,17 +37,6 @@ def _may_see(direction, j, i):
 
 
 @PROPERTY
-@given(MASKS, st.sampled_from(DIRECTIONS), st.integers(1, 9), st.integers(0, 99))
-def test_more_padding_changes_nothing(mask, direction, tokens, seed):
-    x = _vectors(mask, seed)
-    block = _block(direction)
-    longer = tf.pad(x, [[0, 0], [0, tokens], [0, 0]], constant_values=7.0)
-    actual = block(longer, mask=np.pad(mask, [[0, 0], [0, tokens]]))
-    expected = block(x, mask=mask)
-    np.testing.assert_allclose(actual[:, : mask.shape[1]], expected, rtol=1e-6, atol=1e-6)
-
-
-@PROPERTY
 @given(MASKS, st.sampled_from(DIRECTIONS), st.data())
 def test_a_token_reaches_exactly_the_tokens_that_may_see_it(mask, direction, data):
     changed = data.draw(st.integers(0, mask.shape[1] - 1), label="changed token")
@@ -64,15 +53,6 @@ def test_a_token_reaches_exactly_the_tokens_that_may_see_it(mask, direction, dat
         for row in mask
     ]
     np.testing.assert_array_equal(moved, expected)
-
-
-@PROPERTY
-@given(MASKS, st.integers(0, 99))
-def test_forward_on_the_reversed_sentence_is_backward_reversed(mask, seed):
-    x = _vectors(mask, seed)
-    forward = _block("forward")(x[:, ::-1], mask=mask[:, ::-1])[:, ::-1]
-    backward = _block("backward")(x, mask=mask)
-    np.testing.assert_allclose(forward, backward, rtol=1e-6, atol=1e-6)
 
 
 def _every_mask(length):
@@ -121,12 +101,3 @@ def test_attend_shows_what_the_block_computes(mask, direction):
     s = tf.einsum("bjif,bif->bjf", attended["attention"], h)
     u = attended["gate"] * h + (1.0 - attended["gate"]) * s
     np.testing.assert_allclose(attended["output"].numpy()[mask], u.numpy()[mask], atol=1e-5)
-
-
-def test_weight_decay_leaves_the_attention_matrices_alone():
-    block = DirectionalSelfAttention(l2=1.0)
-    block.build([None, None, DIM])
-    gate = block.fusion_gate
-    regularised = [block.input_map, gate.token_map, gate.context_map]
-    expected = [0.5 * np.sum(np.square(linear.dense.kernel)) for linear in regularised]
-    np.testing.assert_allclose(sorted(block.losses), sorted(expected), rtol=1e-6)

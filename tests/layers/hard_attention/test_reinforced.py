@@ -47,10 +47,6 @@ def _layer(**options):
     return randomised(ReinforcedSelfAttention(4, **options), seed=26)
 
 
-def _selections(heads, dependents):
-    return merge_selections([as_selection(heads)] * 2, [as_selection(dependents)] * 2, MASK)
-
-
 @pytest.mark.parametrize("unselected, form", zip(UNSELECTED, available_forms()))
 def test_where_all_are_selected_it_is_two_disa_blocks(unselected, form):
     layer = _layer(unselected=unselected, attention_form=form)
@@ -87,12 +83,6 @@ def test_a_call_without_selections_is_greedy(options):
     for mine, theirs in zip(actual, expected):
         np.testing.assert_array_equal(mine, theirs)
     assert all(sampler.uniforms.calls == 0 for sampler in layer.samplers.values())
-
-
-def test_padding_is_never_selected():
-    selections = _layer().select(X, MASK, "sample")
-    for selected in (*selections.heads, *selections.dependents):
-        assert not np.any(np.asarray(selected)[~MASK])
 
 
 @each_kind
@@ -141,14 +131,6 @@ def test_each_choice_arrives_where_it_belongs(sampling, shared):
         np.testing.assert_array_equal(selections.dependents[number], head if shared else dependent)
 
 
-def test_fractions_are_shares_of_the_real_tokens():
-    heads = np.array([[1, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0] * 5, [0] * 5], bool)
-    dependents = np.array([[0, 0, 0, 0, 1], [1, 0, 1, 0, 0], [1] + [0] * 4, [0] * 5], bool)
-    selections = _selections(heads, dependents)
-    np.testing.assert_allclose(selections.head_fraction, [2 / 5, 1, 0, 0])
-    np.testing.assert_allclose(selections.dependent_fraction, [1 / 5, 2 / 3, 1, 0])
-
-
 def _with_logarithm(value):
     return as_selection(MASK)._replace(log_probability=tf.fill([len(MASK)], value))
 
@@ -182,12 +164,3 @@ def test_attend_shows_what_the_greedy_layer_computes(options):
         output, attended["mask"] = pack(output, attended["mask"])
     np.testing.assert_array_equal(attended["mask"], mask)
     np.testing.assert_allclose(output, u, rtol=1e-4, atol=1e-5)
-
-
-@each_kind
-def test_the_samplers_get_no_gradient_from_the_output(options):
-    layer = _layer(**options)
-    with tf.GradientTape() as tape:
-        total = tf.reduce_sum(layer(X, MASK, layer.select(X, MASK, "sample"))[0])
-    weights = [weight for it in layer.samplers.values() for weight in it.trainable_weights]
-    assert weights and tape.gradient(total, weights) == [None] * len(weights)

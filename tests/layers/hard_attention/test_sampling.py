@@ -12,7 +12,6 @@ from disan_tf.layers.hard_attention.samplers import (
 )
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
 from tests.support.layers.samplers import MASK, X, randomised
-from tests.support.layers.small import sigmoid
 
 SAMPLERS = (ReinforcedSequenceSampling, IterativeSequenceSampling)
 DRAWS = 4000
@@ -28,22 +27,6 @@ class TestReinforcedSequenceSampling(MaskContract):
 
     def call(self, layer, x, mask, training=None):
         return super().call(layer, x, mask, training)[:, :, None]
-
-
-def test_a_probability_is_equations_6_and_7():
-    sampler = randomised(ReinforcedSequenceSampling(4, activation="elu"))
-    w1, b1, w2, b2 = (
-        weight.numpy().astype(np.float64)
-        for linear in (sampler.hidden, sampler.score)
-        for weight in (linear.dense.kernel, linear.dense.bias)
-    )
-    probabilities = sampler(X, mask=MASK).numpy()
-    for x, mask, actual in zip(X.numpy().astype(np.float64), MASK, probabilities):
-        for token in np.flatnonzero(mask):
-            mean = x[mask].mean(axis=0)
-            hidden = np.concatenate([x[token], mean, x[token] * mean]) @ w1 + b1
-            hidden = np.where(hidden > 0, hidden, np.expm1(hidden))
-            np.testing.assert_allclose(actual[token], sigmoid(hidden @ w2 + b2)[0], rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype,bound", [("float32", 1e-6), ("mixed_bfloat16", 2e-2)])
@@ -62,12 +45,6 @@ def test_one_product_of_the_mean_equals_the_product_of_all_features(dtype, bound
         results.append([probabilities, *tape.gradient(probabilities, sources)])
     for ours, exact in zip(*results):
         np.testing.assert_allclose(ours, exact, rtol=bound, atol=bound)
-
-
-def test_both_matrices_decay():
-    sampler = randomised(ReinforcedSequenceSampling(4, l2=2.0))
-    kernels = [linear.dense.kernel for linear in (sampler.hidden, sampler.score)]
-    np.testing.assert_allclose(sampler.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
 
 
 @each_sampler
@@ -140,14 +117,6 @@ def test_uniforms_are_tensorflows_also_under_xla(jit_compile):
     numbers = tf.function(lambda: uniforms(tf.constant([5, 37])), jit_compile=jit_compile)()
     expected = tf.random.stateless_uniform([5, 37], [3, 2], alg="philox")
     np.testing.assert_array_equal(numbers, expected)
-
-
-def test_a_log_probability_is_the_sum_over_the_real_tokens():
-    generator = np.random.default_rng(3)
-    p, selected = generator.random(MASK.shape), (generator.random(MASK.shape) < 0.5) & MASK
-    expected = np.sum(np.log(np.where(selected, p, 1 - p)), axis=1, where=MASK)
-    actual = log_probability(tf.constant(p, tf.float32), selected, MASK)
-    np.testing.assert_allclose(actual, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("p, selected", [(0.0, True), (1.0, False)])

@@ -111,13 +111,6 @@ def test_changed_weights_are_prepared_again(data_dir, prepared_dir, ending, in_p
     assert is_reused == (ending is None)
 
 
-def test_changed_options_are_prepared_again(data_dir, prepared_dir, bilm_dir):
-    folder, path = prepare(options(), data_dir, prepared_dir), data_dir / "elmo" / FILES[0]
-    path.write_text('{"char_cnn": {"max_characters_per_token": 9}}')
-    assert prepare(options(), data_dir, prepared_dir) == folder
-    assert np.load(folder / "spellings.npy").shape[1] == 9
-
-
 @pytest.mark.parametrize(
     ("content", "fault"),
     [

@@ -33,10 +33,6 @@ def written(data_dir, tmp_path):
     return write
 
 
-def test_a_training_sentence_is_a_line_in_its_own_case(written):
-    assert written("sst") == {"sst": ["This Soup is fine", "Cold soup"]}
-
-
 def test_both_sentences_of_a_pair_are_written_tokenised_if_they_have_tokens(data_dir, written):
     pairs = ("It isn't hot.", "Soup is cold."), (" ", "Soup is warm.")
     nli.write(data_dir, train=[nli.row(premise=one, hypothesis=other) for one, other in pairs])

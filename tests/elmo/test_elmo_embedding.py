@@ -16,6 +16,7 @@ class TestElmoWords(MaskContract):
     """Fed with layers; the biLM has its own contract."""
 
     units = 8
+    test_weight_decay_is_on_the_matrices = None  # it is on the logits of the mix
 
     def make(self, **options):
         mine = {"bilm": OPTIONS, "cached": True, "words": WORDS}

@@ -157,10 +157,8 @@ def test_both_sentences_of_pairs_areread(tmp_path):
         assert split.offsets[field][-1] == len(split.ids[field])
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_a_field_whose_files_disagree_is_refused(field, tmp_path):
+def test_a_second_field_whose_files_disagree_is_refused(tmp_path):
     folder = make_pair_corpus(tmp_path / "pairs").directory
-    name = f"dev.{field}.offsets"
-    save_array(folder, name, np.load(folder / f"{name}.npy")[:-1])
+    save_array(folder, "dev.hypothesis.offsets", np.arange(3))
     with pytest.raises(UserError, match="the dev split's files disagree"):
         PreparedCorpus(folder).split("dev")

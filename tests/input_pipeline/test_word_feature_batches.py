@@ -75,17 +75,6 @@ def test_features_of_a_corpus_are_read_from_the_disk(tmp_path):
             np.testing.assert_array_equal(actual[field], drawn[field])
 
 
-NAMES = ["spellings", "dev.premise.spelling", "dev.hypothesis.match"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_missing_file_is_named(tmp_path, name):
-    corpus = make_feature_corpus(tmp_path / "pairs")
-    (tmp_path / "pairs" / f"{name}.npy").unlink()
-    with pytest.raises(UserError, match=rf"{name}\.npy cannot be read .*--mode=prepare"):
-        corpus.split("dev")
-
-
 @pytest.mark.parametrize(
     ("name", "damage"),
     [

@@ -13,7 +13,9 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf import encoders, layers
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.keras_version import CHOICE, VARIABLE, is_keras_3
+from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.weight_files import read_weights
 from tests.keras3 import outputs
 from tests.support.notebooks import ROOT, run_notebook
@@ -128,7 +130,7 @@ def test_a_frozen_layer_has_no_trainable_weights_in_a_model(make):
 
 @pytest.mark.parametrize("name", ["disan_sst5", "disan_snli"])
 def test_a_loaded_model_fits_by_name_and_its_file_gives_the_same(name, tmp_path):
-    model = disan_tf.load(name)._bundle.model
+    model = load_bundle(CHECKPOINTS / name).model
     batch = dict.fromkeys(model.reads, IDS)
     model.compile("adam")
     model.fit(batch, np.array([0, 1, 0]), verbose=0)

@@ -1,7 +1,6 @@
-"""The tests of a layer that Keras 3 and keras-hub have, `run_layer_test`, on ours."""
+"""The test of a layer that Keras 3 has, `run_layer_test`, on ours."""
 
 import pytest
-import tensorflow as tf
 
 from disan_tf.common.keras_version import CHOICE, is_keras_3
 from tests.layers.test_keras import OF_TOKENS
@@ -12,8 +11,6 @@ pytestmark = pytest.mark.skipif(
 )
 MADE = {**OF_TOKENS, **OF_VECTORS, **{name: make for name, (make, _) in SEVERAL.items()}}
 QUICK = {"Linear", "FusionGate", "VanillaAttention", "MultiwayCoAttention", "BasicGRU", "DSAHead"}
-# Logits and probabilities are float32 under every policy.
-OF_FLOAT32 = {*OF_VECTORS, "IterativeSequenceSampling", "ReinforcedSequenceSampling", "WordSoftmax"}
 EACH = [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in sorted(MADE)]
 each = pytest.mark.parametrize("name", EACH)
 without_warnings = pytest.mark.filterwarnings(
@@ -57,25 +54,4 @@ def test_a_layer_passes_the_test_of_keras(name):
         run_training_check=name not in SEVERAL,  # which would give a dictionary to `call`
         supports_masking=layer.supports_masking,
         assert_built_after_instantiation=False,
-    )
-
-
-@each
-@without_warnings
-def test_a_layer_passes_the_test_of_keras_hub(name):
-    hub = pytest.importorskip("keras_hub.src.tests.test_case", reason="needs keras-hub")
-    layer = MADE[name]()
-    x = tf.nest.map_structure(
-        tf.constant, SEVERAL[name][1] if name in SEVERAL else QUERY if name in OF_VECTORS else X
-    )
-    output = layer(**x) if isinstance(x, dict) else layer(x)
-    hub.TestCase().run_layer_test(
-        type(layer),
-        _arguments(layer),
-        x,
-        tf.nest.map_structure(lambda of: of.shape, output),
-        expected_num_trainable_weights=len(layer.trainable_weights),
-        expected_num_non_trainable_weights=len(layer.non_trainable_weights),
-        expected_num_non_trainable_variables=len(layer.non_trainable_variables),
-        run_precision_checks=name not in OF_FLOAT32,
     )

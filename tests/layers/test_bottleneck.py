@@ -99,9 +99,3 @@ def test_dropout_acts_on_the_code():
     actual = layer(X, mask=MASK, training=True)
     expected = np.where(kept & MASK[:, :, None], 2.0 * _code(layer), 0.0)
     np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
-
-
-def test_exactly_the_matrices_decay():
-    layer = randomised(Bottleneck(UNITS, l2=2.0))
-    kernels = [linear.dense.kernel for linear in (layer.encoder, layer.decoder)]
-    np.testing.assert_allclose(layer.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)

@@ -50,11 +50,6 @@ def test_the_kernel_starts_by_glorots_rule_and_the_bias_at_zero():
     assert not np.any(layer.bias)
 
 
-def test_the_kernel_decays_and_the_bias_does_not():
-    layer = randomised(Convolution(UNITS, width=3, l2=2.0))
-    np.testing.assert_allclose(layer.losses, [np.sum(np.square(layer.kernel))], rtol=1e-6)
-
-
 def test_dropout_acts_on_the_input():
     layer = randomised(Convolution(UNITS, width=3, dropout=0.5))
     layer.input_dropout.keep = lambda entries: tf.zeros([entries], tf.bool)

@@ -142,9 +142,3 @@ def test_weights_start_by_hes_rule_and_the_dropout_and_biases_at_zero(init_scale
         deviation = (2 * factor / (width * dim)) ** 0.5
         assert np.std(convolution.kernel) == pytest.approx(deviation, rel=0.02)
         assert not np.any(convolution.bias)
-
-
-def test_every_kernel_decays_and_no_bias_does():
-    layer = _make(l2=2.0)
-    squares = [np.sum(np.square(it.kernel)) for it in layer.convolutions]
-    np.testing.assert_allclose(sum(layer.losses), sum(squares), rtol=1e-5)

@@ -1,7 +1,6 @@
 """What Keras expects of every public class: names, masks, shapes, files, XLA."""
 
 import inspect
-import json
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import disan_tf.elmo
 import disan_tf.encoders
 import disan_tf.layers
 from disan_tf import encoders, layers
-from disan_tf.encoders import PairEncoder
 from disan_tf.models.factory import TASKS
 from tests.support.layers.contract import assert_near
 from tests.support.layers.weights import draw_weights
@@ -279,15 +277,6 @@ def test_word_vectors_have_the_mask_of_their_ids():
     stack = tf.keras.Sequential([embedding, layers.DirectionalSelfAttention(4)])
     expected = stack.layers[1](tf.identity(embedding(IDS)), mask=IDS != 0)
     np.testing.assert_array_equal(stack(IDS), expected)
-
-
-def test_a_pair_encoder_says_nothing_of_masks():
-    assert not PairEncoder.keeps_tokens
-
-
-def test_configurations_are_json():
-    for name, make in OF_TOKENS.items():
-        assert json.loads(json.dumps(make().get_config())), name
 
 
 def test_constructors_name_the_arguments_that_all_layers_share():

@@ -27,13 +27,6 @@ def test_the_joined_matrix_starts_by_glorots_rule_and_the_bias_at_zero(kind, uni
     assert not np.any(layer.bias)
 
 
-def test_the_kernels_decay_and_the_biases_do_not(kind):
-    layer = randomised(kind(UNITS, l2=2.0))
-    kernels = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
-    expected = [np.sum(np.square(kernel)) for kernel in kernels]
-    np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
-
-
 def test_dropout_acts_on_the_input_alone(kind):
     layer = randomised(kind(UNITS, dropout=0.5))
     layer.input_dropout.keep = lambda entries: tf.zeros([entries], tf.bool)

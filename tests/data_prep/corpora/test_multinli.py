@@ -74,15 +74,6 @@ def test_counts_are_those_of_the_files(data_dir):
     assert multinli.LAYOUT.labeled == figures
 
 
-def test_only_training_pairs_are_dropped_for_their_length(tmp_path):
-    rows = [row(premise="soup", pairID=str(k), hypothesis="okra") for k in range(40)]
-    rows.append(row(premise="very hot soup", pairID="long"))
-    write(tmp_path, multinli.LAYOUT, **dict.fromkeys(PARTS, rows))
-    splits = multinli.read(tmp_path, chosen(text_options, length_percentile=0.97)).splits
-    assert len(splits["train"]) == 40 and len(splits["mismatched"]) == 41
-    assert len(splits["dev"]) + len(splits["test"]) == 41
-
-
 @pytest.mark.parametrize("tokens", ["parse", "text"])
 def test_columns_hold_what_json_lines_hold(tmp_path, tokens):
     tokenised = chosen(options if tokens == "parse" else text_options)

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from disan_tf.layers import (
-    AdditiveSelfAttention,
     IntraAttention,
     MultiDimAttention,
-    MultiHeadSelfAttention,
     SelfAlignment,
     Source2Token,
     VanillaAttention,
@@ -91,25 +89,6 @@ def test_self_alignment_gives_each_token_the_others():
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "layer, decayed",
-    [(VanillaAttention("additive"), 2), (AdditiveSelfAttention(), 1), (IntraAttention(), 2)],
-)
-def test_the_vector_of_additive_scores_does_not_decay(layer, decayed):
-    layer = type(layer).from_config({**layer.get_config(), "l2": 2.0})
-    randomised(layer)
-    matrices = [w for w in layer.trainable_weights if w.shape.rank == 2 and w.shape[1] > 1]
-    assert len(matrices) == len(layer.losses) == decayed
-    np.testing.assert_allclose(
-        sorted(layer.losses), sorted(np.sum(np.square(matrix)) for matrix in matrices), rtol=1e-6
-    )
-
-
-def test_the_matrices_of_the_heads_decay_together():
-    layer = randomised(MultiHeadSelfAttention(heads=2, units=3, l2=2.0))
-    np.testing.assert_allclose(layer.losses, [np.sum(np.square(layer.kernel))], rtol=1e-6)
-
-
 @pytest.mark.parametrize("dim", [6, 7])
 def test_features_are_sines_and_cosines_in_pairs(dim):
     encoding = positional_encoding(9, dim).numpy()
@@ -150,12 +129,3 @@ def test_weights_sum_to_one_over_the_real_tokens_of_each_feature(queried):
     assert not weights[~MASK].any()
     np.testing.assert_allclose(weights.sum(axis=1)[:3], np.ones([3, DIM]), rtol=1e-6)
     assert np.ptp(weights[0, 0]) > 0.01  # each feature has weights of its own
-
-
-def test_weight_decay_is_on_every_matrix():
-    layer = randomised(MultiDimAttention(query_dim=QUERY_DIM, l2=2.0))
-    matrices = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
-    assert len(matrices) == 3
-    np.testing.assert_allclose(
-        sorted(layer.losses), sorted(np.sum(np.square(matrix)) for matrix in matrices), rtol=1e-6
-    )

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention
-from tests.support.layers.small import DIM, MASK, X, randomised
+from tests.support.layers.small import MASK, X, randomised
 
 UNITS, SLOPE = 3, 0.1
 NOISE = np.random.default_rng(5).normal(size=[len(X), 8 * UNITS])
@@ -125,10 +125,3 @@ def test_weights_start_by_the_rule_of_he():
     np.testing.assert_array_equal(kernel, again)
     assert np.any(kernel != other)
     assert not layers[0].projection.dense.bias.numpy().any()
-
-
-def test_the_projections_decay_together():
-    layer = randomised(DynamicSelfAttention(UNITS, 8, l2=2.0))
-    kernel = layer.projection.dense.kernel
-    assert kernel.shape == [DIM, 8 * UNITS]
-    np.testing.assert_allclose(layer.losses, [np.sum(np.square(kernel))], rtol=1e-6)

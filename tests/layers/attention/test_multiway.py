@@ -113,14 +113,6 @@ def test_an_odd_dim_is_refused_where_a_bilstm_is_needed():
     MultiwayCoAttention("B").build([None, None, 7])
 
 
-def test_matrices_of_functions_and_of_the_bilstm_decay():
-    layer = randomised(MultiwayCoAttention("B-Ca-Cs-D-M", l2=2.0))
-    matrices = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
-    assert len(matrices) == 4 + 2
-    expected = [np.sum(np.square(matrix)) for matrix in matrices]
-    np.testing.assert_allclose(sorted(layer.losses), sorted(expected), rtol=1e-6)
-
-
 class MultiwayContract(MaskContract):
     """A sentence that looks at itself, and the sum of what both find."""
 

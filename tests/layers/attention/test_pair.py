@@ -81,13 +81,6 @@ def test_weights_are_those_of_sentences_in_the_layers_precision(kind):
     np.testing.assert_array_equal(layer.attention_weights(FIRST, SECOND, SECOND_MASK), expected)
 
 
-def test_only_matrices_decay(kind):
-    layer = randomised(kind(l2=2.0))
-    matrices = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
-    expected = [np.sum(np.square(matrix)) for matrix in matrices]
-    np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
-
-
 @pytest.mark.parametrize("kind", [ConcatenationAttention, DotAttention, MinusAttention])
 def test_weights_start_by_glorots_rule(kind):
     tf.keras.utils.set_random_seed(1)  # of 200 numbers, all can be far from the limit

@@ -57,13 +57,6 @@ def test_matrices_start_by_the_rule_of_he_each_with_numbers_of_its_own():
     assert np.any(kernels[0] != kernels[1])
 
 
-def test_the_vector_of_scores_does_not_decay():
-    layer = randomised(StaticSelfAttention(UNITS, l2=2.0))
-    matrices = [linear.dense.kernel for linear in (layer.projection, layer.token_map)]
-    expected = [np.sum(np.square(matrix)) for matrix in matrices]
-    np.testing.assert_allclose(layer.losses, expected, rtol=1e-6)
-
-
 def test_without_units_it_weighs_the_words_themselves():
     layer = randomised(StaticSelfAttention(None))
     assert not hasattr(layer, "projection")

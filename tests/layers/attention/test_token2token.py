@@ -86,12 +86,3 @@ def test_values_that_are_not_numbers_on_padding_do_not_matter():
     layer = randomised(Token2Token())
     dirty = tf.where(MASK[:, :, None], X, np.nan)
     np.testing.assert_array_equal(layer(dirty, mask=MASK), layer(X, mask=MASK))
-
-
-def test_weight_decay_is_on_every_matrix():
-    layer = randomised(Token2Token(l2=2.0))
-    matrices = [weight for weight in layer.trainable_weights if weight.shape.rank == 2]
-    assert len(matrices) == 3
-    np.testing.assert_allclose(
-        sorted(layer.losses), sorted(np.sum(np.square(matrix)) for matrix in matrices), rtol=1e-6
-    )

@@ -109,13 +109,6 @@ def test_dropout_acts_on_the_result_of_every_word_by_itself():
     assert len(np.unique(np.nan_to_num(ratios), axis=1)[0]) > 1
 
 
-def test_exactly_the_matrix_decays():
-    layer = _layer(l2=2.0)
-    np.testing.assert_allclose(
-        layer.losses, [np.sum(np.square(layer.convolution.kernel))], rtol=1e-6
-    )
-
-
 def test_vectors_start_standard_normal_the_matrix_by_glorots_rule_and_the_bias_at_zero():
     layer = CharacterCNN(400, units=40, dim=30)
     layer.build(None)

@@ -58,13 +58,6 @@ def test_it_is_equations_22_to_25_over_the_real_tokens(mask, backward):
     assert chosen.any() and (mask & ~chosen).any()
 
 
-def test_matrices_decay_and_biases_do_not():
-    sampler = _sampler(l2=2.0)
-    kernels = [weight for weight in sampler.trainable_weights if weight.shape.rank == 2]
-    assert len(kernels) == 3
-    np.testing.assert_allclose(sampler.losses, [np.sum(np.square(k)) for k in kernels], rtol=1e-6)
-
-
 def test_matrices_start_by_glorots_rule_and_biases_at_zero():
     tf.keras.utils.set_random_seed(1)
     sampler = IterativeSequenceSampling(300)

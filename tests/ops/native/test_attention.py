@@ -82,17 +82,6 @@ def test_tiles_panels_and_the_papers_dimension_agree(shape):
         _assert_agreement({"inputs": inputs, "mask": mask, **options})
 
 
-@pytest.mark.parametrize("kind, scale", zip(KINDS, (0.5, 40.0, 0.5, 40.0, 5.0)))
-def test_values_are_those_of_double_precision(scale, kind):
-    inputs = [tensor.astype(np.float32) for tensor in make_inputs(2, 12, 5, seed=3)]
-    inputs = [np.float32(tensor) for tensor in _magnify(inputs, kind, scale)]
-    mask = make_mask(2, 12)
-    for direction in DIRECTIONS:
-        context, *_ = attend("native", inputs, mask, direction=direction, scale=scale)
-        doubles = [tensor.astype(np.float64) for tensor in inputs]
-        assert_close(context, reference(*doubles, mask, direction, scale=scale), VALUES)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("argument", range(3))
 def test_infinities_and_nan_spread_as_in_the_formula_and_no_further(argument, bad):
@@ -111,17 +100,6 @@ def test_infinities_and_nan_spread_as_in_the_formula_and_no_further(argument, ba
 
 def test_nan_is_where_the_plain_form_has_it():
     assert_nan_spreads_as_in_the_plain_form("native", 0)
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_unselected_rows_get_exactly_0(direction):
-    mask, heads = make_mask(3, 9, share=0.5), make_mask(3, 9, seed=1, share=0.5)
-    context, *gradients = attend(
-        "native", make_inputs(3, 9, 20), mask, direction=direction, head_mask=heads
-    )
-    for tensor, rows in zip([context, *gradients], [heads, heads, mask, mask]):
-        assert not tensor.numpy()[~rows].any()
-        assert tensor.numpy()[rows].any()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -263,18 +263,18 @@ def sources(tmp_path, monkeypatch):
 
 def test_the_key_changes_with_every_source(sources, compiler):
     compiler()
-    keys = [build._key(os.environ["CXX"])]
+    keys = [build.library()]
     for path in sorted([*sources.glob("*.cc"), *sources.glob("*.h")]):
         path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        keys.append(build._key(os.environ["CXX"]))
+        keys.append(build.library())
     assert len(set(keys)) == len(keys) >= 5
 
 
 def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkeypatch):
     compiler()
-    keys = [build._key(os.environ["CXX"])]
+    keys = [build.library()]
     compiler(version="fake 2")
-    keys.append(build._key(os.environ["CXX"]))
+    keys.append(build.library())
     for place, name, value in (
         (tf, "__version__", "2.99"),
         (build.compiler, "FLAGS", ("-g",)),
@@ -284,9 +284,9 @@ def test_the_key_changes_with_compiler_tensorflow_flags_and_cpu(compiler, monkey
         (build, "instruction_sets", lambda: {"avx2"}),
     ):
         monkeypatch.setattr(place, name, value)
-        keys.append(build._key(os.environ["CXX"]))
+        keys.append(build.library())
     monkeypatch.setenv("DISAN_TF_NATIVE_FLAGS", "-mavx2")
-    keys.append(build._key(os.environ["CXX"]))
+    keys.append(build.library())
     assert len(set(keys)) == 9
 
 

@@ -63,10 +63,3 @@ def test_the_float_passes_call_no_function_of_libm(passes):
     assert any(calls)  # the pattern finds them
     for called in calls:
         assert not {name for name in called if re.search(r"exp|tanh|pow|log", name)}
-
-
-def test_of_libm_only_the_function_for_double_precision_is_linked():
-    symbols = set(re.findall(r"\bU (\w+)", _output("nm", "-D", "--undefined-only")))
-    names = {name for name in symbols if re.fullmatch(r"\w*(exp|tanh|pow|log)\w*", name)}
-    libm = {name for name in names if not name.startswith("_Z")}
-    assert libm <= {"exp2"}

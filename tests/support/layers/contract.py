@@ -38,6 +38,10 @@ POLICIES = {  # of the tests of numbers: each where a fault would show first
     "test_gradients_are_finite_where_sentences_are_short_or_empty": ("mixed_float16",),
     "test_attend_gives_named_float32_tensors": ("mixed_bfloat16",),
 }
+# In the name of a matrix and its number of columns.
+WITHOUT_DECAY = re.compile(
+    r"/(trained|vectors|kernel_\d|(head|dependent)_map/kernel)|score_map/dense/kernel.* 1$"
+)
 ONCE_PER_LAYER = (  # the tests that a variant leaves out
     "test_compiled_for_any_batch_and_length_gives_the_same",
     "test_config_survives_json_and_a_round_trip",
@@ -230,6 +234,19 @@ class LayerContract:
             assert np.any(weight.numpy() != old), f"{weight.name} stays"
             assert np.isfinite(weight.numpy()).all(), weight.name
 
+    def test_weight_decay_is_on_the_matrices(self):
+        """But for tables, the vectors of additive scores, and what the papers leave out."""
+        layer = self.shared()
+        self.call(layer, *self.inputs())  # forgets the losses of a call in training
+        matrices = [
+            weight
+            for weight in layer.trainable_weights
+            if weight.shape.rank > 1 and not WITHOUT_DECAY.search(_path(weight, weight.shape[-1]))
+        ]
+        l2 = getattr(layer, "l2", 0)
+        expected = [0.5 * l2 * np.sum(np.square(matrix)) for matrix in matrices if l2]
+        np.testing.assert_allclose(sorted(layer.losses), sorted(expected), rtol=1e-5)
+
     def test_bad_arguments_are_refused_by_name(self):
         for bad in self.bad_arguments:
             (value,) = bad.values()
@@ -315,6 +332,10 @@ class MaskContract(SequenceContract):
         if of_x is not None:
             on_padding = of_x[~self.inputs()[1]]
             np.testing.assert_array_equal(on_padding, np.zeros(on_padding.shape))
+
+
+def _path(weight, columns):
+    return f"{getattr(weight, 'path', weight.name)} {columns}"
 
 
 def assert_near(actual, expected, bound):

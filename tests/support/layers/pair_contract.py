@@ -17,6 +17,7 @@ class PairContract(SequenceContract):
 
     reduces = True
     output_dtype = "float32"
+    test_weight_decay_is_on_the_matrices = None  # the layers' own
 
     def call(self, layer, x, mask, training=None):
         return layer(x, OTHER[: tf.shape(x)[0]], training=training)

@@ -55,7 +55,7 @@ REMOVED = {"embedding.mix_l2": 0.0, "encoder.own_parameters": False}
 class WorkDirectory:
     """The folder of one training, which only the same training may use again.
 
-    Only the process that owns the folder, see `disan_tf.common.locks.owned`, may claim it.
+    Only the process that owns the folder, see `disan_tf.common.process.owned`, may claim it.
 
     Attributes:
       path: the folder.

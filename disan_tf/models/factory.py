@@ -56,14 +56,15 @@ def build_model(
     """
     task, dropout = TASKS[config.task.name], config.train.dropout
     shared = SharedArguments(config.train.l2, config.dtype, config.seed)
+    options = {name: config.task[name] for name in task.options if name in config.task}
     head = head_parts(config.task, task.outputs(words, classes), dropout, shared)
     parts = (
         embedding_parts(config.embedding, Sources(words, bilm, cached), shared),
         encoder_parts(config.encoder, dropout, shared, attention_form),
         head,
     )
-    layers = [make(**options) for options, make in parts]
-    model = task(*layers, **_task_options(config.task), name=config.name)
+    layers = [make(**arguments) for arguments, make in parts]
+    model = task(*layers, **options, name=config.name)
     model(*model.zeros())
     return model
 
@@ -180,11 +181,6 @@ def head_parts(
     options = _without(task, "name", "head", "calibrate", *TASKS[task.name].options)
     make = functools.partial(HEADS[task.head], classes=classes, **shared.of("head"))
     return {"dropout": dropout, **options}, make
-
-
-def _task_options(task) -> dict:
-    """Returns the arguments of the task's class in `config.task`."""
-    return {name: task[name] for name in TASKS[task.name].options if name in task}
 
 
 def encoder_class(name: str) -> type:

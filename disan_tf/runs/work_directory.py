@@ -57,21 +57,30 @@ class WorkDirectory:
 
     Only the process that owns the folder, see `disan_tf.common.process.owned`, may claim it.
 
-    Attributes:
+    Args:
       path: the folder.
+      config: the config of the training, which has `to_dict`.
+
+    Attributes:
+      path, config: the arguments.
       checkpoints, best, metrics, tensorboard: the places of what a training writes.
     """
 
-    def __init__(self, path: PathLike):
-        self.path = Path(path)
+    def __init__(self, path: PathLike, config):
+        self.path, self.config = Path(path), config
         self.checkpoints, self.best = self.path / "checkpoints", self.path / "best"
         self.metrics, self.tensorboard = self.path / "metrics.jsonl", self.path / "tensorboard"
 
-    def check_config(self, config) -> None:
-        """Raises UserError unless the folder is new or has the same config."""
+    def check(self, start: Optional[str] = None) -> None:
+        """Raises UserError unless the folder is new or holds the same training.
+
+        `start` is the name of the model of `--init_from`; None = random weights.
+        """
+        if (self.path / "run.json").exists():
+            check_start(self.path, start)
         if not (self.path / "config.json").exists():
             return
-        wanted = flatten(json.loads(json.dumps(config.to_dict())))  # tuples become lists
+        wanted = flatten(json.loads(json.dumps(self.config.to_dict())))  # tuples become lists
         added = {key: value for key, value in ADDED.items() if key in wanted}
         recorded = {**added, **flatten(read_config(self.path))}
         differing = [
@@ -85,32 +94,14 @@ class WorkDirectory:
                 "another --workdir or the same values."
             )
 
-    def check_start(self, name: Optional[str]) -> None:
-        """Checks that the folder is new, or that its training began with the same model.
-
-        `name` is the name of the model of `--init_from`; None = random weights. Raises UserError if
-        the training began with another model, or without one.
-        """
-        if not (self.path / "run.json").exists():
-            return
-        recorded = read_start(self.path)
-        if (recorded and recorded["name"]) == name:
-            return
-        began = f"with {recorded['name']}" if recorded else "without --init_from"
-        remedy = f"give --init_from={recorded['name']}" if recorded else "leave it out"
-        raise UserError(
-            f"{self.path} holds a training that began {began}; {remedy}, or choose another "
-            "--workdir."
-        )
-
-    def claim(self, config, corpus: Optional[PreparedCorpus] = None) -> None:
-        """Writes `config.json`, which `check_config` has compared with an older one.
+    def claim(self, corpus: Optional[PreparedCorpus] = None) -> None:
+        """Writes `config.json`, which `check` has compared with an older one.
 
         Raises UserError if the data or the biLM of a resumed training differ from the `corpus`.
         """
         if corpus is not None:
             self._check_inputs(corpus)
-        write_json(self.path / "config.json", {"format": FORMAT, **config.to_dict()})
+        write_json(self.path / "config.json", {"format": FORMAT, **self.config.to_dict()})
 
     def _check_inputs(self, corpus: PreparedCorpus) -> None:
         path = self.path / "run.json"
@@ -150,6 +141,21 @@ class WorkDirectory:
         path = self.path / "run.json"
         run = read_json(path, "choose another --workdir", RUN)
         write_json(path, {**run, "machine": {**run["machine"], "load_after": load()}})
+
+
+def check_start(workdir: Path, name: Optional[str]) -> None:
+    """Raises UserError unless the training in a work directory began with the model of this name.
+
+    None = random weights.
+    """
+    recorded = read_start(workdir)
+    if (recorded and recorded["name"]) == name:
+        return
+    began = f"with {recorded['name']}" if recorded else "without --init_from"
+    remedy = f"give --init_from={recorded['name']}" if recorded else "leave it out"
+    raise UserError(
+        f"{workdir} holds a training that began {began}; {remedy}, or choose another --workdir."
+    )
 
 
 def is_same_experiment(config: dict, other: dict) -> bool:

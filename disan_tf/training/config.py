@@ -1,7 +1,6 @@
 """The config of a training as an object, whose sections are checked once and asked afterwards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Optional
 
@@ -98,15 +97,6 @@ class Config:
                 tree.train[name] = getattr(schedule, name)
         return replace(self, tree=tree, train=replace(self.train, schedule=schedule))
 
-    def member(self, seed: Optional[int], fold: Optional[int]) -> "Config":
-        """Returns a copy with this seed and fold, unless None; references to the seed follow it."""
-        tree = deepcopy(self.tree)
-        if seed is not None:
-            tree.seed = seed
-        if fold is not None:
-            tree.data.fold = fold
-        return replace(self, tree=tree, data=self.data and replace(self.data, options=tree.data))
-
     def _check_train(self) -> None:
         """Raises ValueError about an option of `train` that another section contradicts."""
         train, embedding, head = self.train, self.embedding.name, self.task.head
@@ -175,21 +165,19 @@ def from_dict(tree: ConfigDict, read_data: Optional[Callable[[ConfigDict], Data]
     (evaluate,) = read_section(
         "evaluate", tree.evaluate, "an evaluation", method.evaluation_options
     )
-    policy = _read_policy(tree.get("policy"), encoder.name, method)
-    return Config(tree, data, embedding, encoder, task, train, evaluate, policy)
-
-
-def _read_policy(policy, encoder: str, method: type) -> Optional[PolicyOptions]:
-    """Returns the object of `config.policy`, which policy gradient needs and nothing else takes."""
-    is_needed = method is PolicyGradient
-    if policy is None and is_needed:
+    policy = tree.get("policy")
+    if policy is None and method is PolicyGradient:
         raise UserError(
-            f"--config.policy is missing: {encoder} chooses tokens, which policy gradient trains; "
-            "take its values from configs/papers/resan.py."
+            f"--config.policy is missing: {encoder.name} chooses tokens, which policy gradient "
+            "trains; take its values from configs/papers/resan.py."
         )
-    if policy is not None and not is_needed:
-        raise UserError(f"--config.policy is not for {encoder}, which chooses no tokens; omit it.")
-    return policy and read_section("policy", policy, "policy gradient", PolicyOptions)[0]
+    if policy is not None and method is not PolicyGradient:
+        raise UserError(
+            f"--config.policy is not for {encoder.name}, which chooses no tokens; omit it."
+        )
+    if policy is not None:
+        (policy,) = read_section("policy", policy, "policy gradient", PolicyOptions)
+    return Config(tree, data, embedding, encoder, task, train, evaluate, policy)
 
 
 def of_bundle(bundle: Bundle) -> Config:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator
-from typing import Callable
+from typing import Callable, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -37,10 +37,16 @@ class InitialModel:
       name: a released model, a work directory, or a folder with a `model.json`. The attribute has
         no folders of this machine.
       load: returns the model's `Bundle`. It is called once, and not for a training that resumes.
+
+    Attributes:
+      record: the record of the last `apply` for `run.json`: "name", "sha256" of the model's file of
+        weights, the numbers of "words" in the corpus and of "words_found" in the model, and "head":
+        whether the model's head was taken too; None before it.
     """
 
     def __init__(self, name: str, load: Callable[[], Bundle]):
         self.name = portable_name(name)
+        self.record: Optional[dict] = None
         self._load = load
 
     @functools.cached_property
@@ -56,13 +62,10 @@ class InitialModel:
                 f"a config with {option}={there}, or another model."
             )
 
-    def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> dict:
+    def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> None:
         """Gives a model these weights; it has the vectors of its corpus, and fits.
 
-        Returns the record for `run.json`: "name", "sha256" of the model's file of weights, the
-        numbers of "words" in the corpus and of "words_found" in the model, and "head": whether the
-        model's head is taken too. An embedding that reads another fixed biLM than the model is a
-        UserError.
+        An embedding that reads another fixed biLM than the model is a UserError.
         """
         bundle, vocabulary = self.bundle, corpus.vocabulary
         source, tables = bundle.model, list(_parts(model.embedding, WordEmbedding))
@@ -79,7 +82,7 @@ class InitialModel:
         is_same = is_same and _outputs(source, bundle) == _outputs(source, corpus)
         if is_same:
             _copy(model.head, source.head)
-        return {
+        self.record = {
             "name": self.name,
             "sha256": bundle.info["sha256"][bundle.info["weights"]],
             "words": len(vocabulary),

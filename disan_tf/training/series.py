@@ -8,10 +8,12 @@ Each member is trained, and its best model is scored on every split but train; `
 scores the best models on any split.
 """
 
+import copy
 import functools
 import gc
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -26,7 +28,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished, read_scores
-from disan_tf.runs.work_directory import WorkDirectory
+from disan_tf.runs.work_directory import WorkDirectory, check_start
 from disan_tf.training.config import Config
 from disan_tf.training.distribution.cluster import open_devices
 from disan_tf.training.evaluation import write_evaluation
@@ -57,7 +59,7 @@ def plan(config: Config, seeds: Sequence[str], folds: Sequence[str]) -> list[Mem
         for fold in _fold_numbers(config, folds) or [None]:
             parts = {"seed": seed, "fold": fold}
             name = "/".join(f"{key}-{part}" for key, part in parts.items() if part is not None)
-            members.append(Member(name, config.member(seed, fold)))
+            members.append(Member(name, _member_config(config, seed, fold)))
     return members
 
 
@@ -93,10 +95,13 @@ def train_series(
         )
     if (workdir / "run.json").exists():
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
-    _check_starts(workdir, members, initial)
-    series = WorkDirectory(workdir)
-    series.check_config(config)
-    series.claim(config)
+    series = WorkDirectory(workdir, config)
+    series.check()
+    for path in _member_configs(workdir):
+        check_start(path.parent, initial and initial.name)
+    for member in members:
+        check_work(WorkDirectory(workdir / member.name, member.config), initial)
+    series.claim()
     tf.get_logger().addFilter(is_useful)
     if len(folds) == 1 and folds[0] != "all":
         most = config.data.options.folds - 1
@@ -105,18 +110,16 @@ def train_series(
             "--folds=all trains all, and --config.data.folds sets their number.",
             flush=True,
         )
-    train_member = functools.partial(
-        _train_member, prepare=prepare, pictures=pictures, initial=initial
-    )
     postponed = []
-    for member in members:
+    for member, waits in chain(zip(members, repeat(False)), zip(postponed, repeat(True))):
+        title = f"{member.name} ({members.index(member) + 1} of {len(members)})"
         try:
-            _finish_member(workdir, members, member, train_member)
+            _finish_member(workdir, member, title, waits, prepare, pictures, initial)
         except Owned as owner:
             print(f"{member.name}: {owner}", flush=True)
             postponed.append(member)
-    for member in postponed:
-        _finish_member(workdir, members, member, train_member, wait=True)
+        else:
+            write_json(workdir / "series.json", series_summary.summarise_series(workdir))
     return _record(workdir)
 
 
@@ -134,19 +137,11 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
 
 def is_series(workdir) -> bool:
     """Returns whether a folder holds a series, finished or not."""
-    return any(
-        next(Path(workdir).glob(name), None)
-        for name in ("series.json", *series_summary.MEMBER_CONFIGS)
-    )
+    return Path(workdir, "series.json").exists() or any(_member_configs(Path(workdir)))
 
 
-def _check_starts(workdir: Path, members: list[Member], initial: Optional[InitialModel]) -> None:
-    """Raises UserError if one of the members, or of those already there, begins otherwise."""
-    for pattern in series_summary.MEMBER_CONFIGS:
-        for path in workdir.glob(pattern):
-            WorkDirectory(path.parent).check_start(initial and initial.name)
-    for member in members:
-        check_work(WorkDirectory(workdir / member.name), member.config, initial)
+def _member_configs(workdir: Path) -> list[Path]:
+    return [path for name in series_summary.MEMBER_CONFIGS for path in workdir.glob(name)]
 
 
 def _record(workdir: Path) -> dict:
@@ -157,21 +152,24 @@ def _record(workdir: Path) -> dict:
     return summary
 
 
-def _finish_member(workdir, members, member, train_member, wait=False):
+def _finish_member(workdir, member, title, waits, prepare, pictures, initial):
     """Trains a member unless it is finished; raises Owned if another process trains it."""
-    folder, number = workdir / member.name, members.index(member) + 1
-    with owned(folder, wait):
-        work = WorkDirectory(folder)
-        work.check_config(member.config)
-        work.claim(member.config)
-        finished = is_finished(folder, member.config.train.schedule)
-        print(
-            f"{member.name} ({number} of {len(members)})" + (": finished" if finished else ""),
-            flush=True,
-        )
-        if not finished:
-            train_member(folder, member.config)
-        write_json(workdir / "series.json", series_summary.summarise_series(workdir))
+    config, folder = member.config, workdir / member.name
+    with owned(folder, waits):
+        work = WorkDirectory(folder, config)
+        work.check(initial and initial.name)
+        work.claim()
+        if is_finished(folder, config.train.schedule):
+            print(f"{title}: finished", flush=True)
+            return
+        print(title, flush=True)
+        corpus_of = functools.cache(lambda: prepare(config.data.options))
+        with open_devices(config.train.distribution) as devices:
+            train(config, corpus_of, folder, devices, initial, pictures)
+        corpus = corpus_of()
+        missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
+        _evaluate_member(folder, corpus, sorted(missing))
+        _free_memory()
 
 
 def is_useful(record) -> bool:
@@ -216,15 +214,14 @@ def _fold_numbers(config, folds):
     return numbers
 
 
-def _train_member(folder, config, prepare, pictures, initial):
-    """Trains a member, scores its best model on all splits but train, and frees the memory."""
-    prepare_once = functools.cache(lambda: prepare(config.data.options))
-    with open_devices(config.train.distribution) as devices:
-        train(config, prepare_once, folder, devices, initial, pictures)
-    corpus = prepare_once()
-    missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
-    _evaluate_member(folder, corpus, sorted(missing))
-    _free_memory()
+def _member_config(config: Config, seed: Optional[int], fold: Optional[int]) -> Config:
+    """Returns a copy with this seed and fold, unless None; references to the seed follow it."""
+    tree = copy.deepcopy(config.tree)
+    if seed is not None:
+        tree.seed = seed
+    if fold is not None:
+        tree.data.fold = fold
+    return replace(config, tree=tree, data=replace(config.data, options=tree.data))
 
 
 def _evaluate_member(folder, corpus, splits):

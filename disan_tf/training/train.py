@@ -60,18 +60,18 @@ def train(
       UserError: the work directory belongs to another config, other data or another initial model,
         or see `build` and `Loop.run`.
     """
-    work, devices = WorkDirectory(workdir), devices or Distribution()
-    devices.check_same("config", config.to_dict())
-    check_work(work, config, initial)
+    work, devices = WorkDirectory(workdir, config), devices or Distribution()
+    check_work(work, initial)
+    devices.check_same("config", work.config.to_dict())
     with devices.chief_first():
         corpus = corpus_of()
     devices.check_same("corpus", corpus.manifest)
     if devices.is_chief:
-        work.claim(config, corpus)
-    loop, start = build(config, corpus, work, devices, initial)
+        work.claim(corpus)
+    loop = build(config, corpus, work, devices, initial)
     if not devices.is_chief:
         return loop.run()
-    parameters = count_parameters(loop.model)
+    parameters, start = count_parameters(loop.model), initial and initial.record
     work.describe(parameters, loop.epoch_steps, corpus, start)
     print(introduce(loop, parameters) + (f"\n{describe_start(start)}" if start else ""))
     progress = _progress(loop)
@@ -80,21 +80,20 @@ def train(
         summary = loop.run()
     finally:
         progress.on_train_end()  # an error's message stands below the bar
-    if config.task.get("calibrate"):
+    if work.config.task.get("calibrate"):
         print(calibrate(work.best, corpus))
     work.record_load()
     return summary
 
 
-def check_work(work: WorkDirectory, config: Config, initial: Optional[InitialModel]) -> None:
+def check_work(work: WorkDirectory, initial: Optional[InitialModel]) -> None:
     """Checks that a training may begin or resume in a work directory, before a corpus is prepared.
 
     Raises UserError if it holds another training, or if the initial model does not fit.
     """
-    work.check_config(config)
-    work.check_start(initial and initial.name)
+    work.check(initial and initial.name)
     if initial and not has_checkpoint(work.checkpoints):
-        initial.check_fits(config)
+        initial.check_fits(work.config)
 
 
 def build(
@@ -104,16 +103,13 @@ def build(
     devices: Distribution,
     initial: Optional[InitialModel] = None,
     callbacks: Sequence[tf.keras.callbacks.Callback] = (),
-) -> tuple[Loop, Optional[dict]]:
+) -> Loop:
     """Builds the model, its training method and their loop.
 
     Args:
       config, work, devices, initial: see `train`; a resumed training needs no initial model.
       corpus: the prepared corpus.
       callbacks: see `Loop`.
-
-    Returns:
-      The loop, and the record by `InitialModel.apply`; None without it.
 
     Raises:
       UserError: the corpus is not what the config reads.
@@ -124,7 +120,7 @@ def build(
     tf.keras.utils.set_random_seed(config.seed)
     plan = config.train.batches.plan(corpus.split("train").field_lengths, config.seed)
     config = config.resolved(plan.count(0))
-    resumes = initial and devices.by_chief(lambda: has_checkpoint(work.checkpoints))
+    resumes = devices.by_chief(lambda: has_checkpoint(work.checkpoints))
     with devices.scope():
         with memory_limit(copies=4):
             cached = corpus.layers is not None
@@ -132,12 +128,13 @@ def build(
                 config, resources.words, resources.classes, bilm=resources.bilm, cached=cached
             )
         model.set_resources(resources)
-        start = initial.apply(model, corpus) if initial and not resumes else None
+        if initial and not resumes:
+            initial.apply(model, corpus)
         if config.train.class_weights:
             model.class_weights = config.train.weights_of_classes(corpus)
         method = make_method(model, config)
-    devices.check_same("initial model", start)
-    return Loop(config, model, method, corpus, plan, work, callbacks, devices), start
+    devices.check_same("initial model", initial and initial.record)
+    return Loop(config, model, method, corpus, plan, work, callbacks, devices)
 
 
 def introduce(loop: Loop, parameters: int) -> str:

@@ -86,7 +86,7 @@ def test_a_series_is_evaluated_in_its_own_folder_alone(folders, tmp_path, monkey
 def test_a_work_directory_of_another_config_is_refused_before_anything_is_prepared(
     folders, tmp_path
 ):
-    WorkDirectory(tmp_path / "run").claim(tiny())
+    WorkDirectory(tmp_path / "run", tiny()).claim()
     with pytest.raises(UserError, match=r"train.l2 \(0.0001 there, 0.5 here\)"):
         modes.train(tiny(train__l2=0.5), tmp_path / "run", **folders)
     assert not folders["prepared_dir"].exists()

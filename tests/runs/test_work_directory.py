@@ -41,10 +41,10 @@ def test_a_directory_without_a_new_option_is_one_with_its_old_effect(name, tmp_p
     recorded[section].pop(option, None)
     write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
     config[section][option] = work_directory.ADDED[name]
-    work_directory.WorkDirectory(tmp_path).check_config(config)
+    work_directory.WorkDirectory(tmp_path, config).check()
     config[section][option] = type(work_directory.ADDED[name])(5)
     with pytest.raises(UserError, match=f"another config: {name} "):
-        work_directory.WorkDirectory(tmp_path).check_config(config)
+        work_directory.WorkDirectory(tmp_path, config).check()
 
 
 @pytest.mark.parametrize("name, value", work_directory.REMOVED.items())

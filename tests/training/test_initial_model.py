@@ -59,7 +59,7 @@ def test_known_words_and_the_encoder_begin_as_they_were(corpus, source, initial,
     assert known and len(known) < len(after)
     for word, vector in after.items():
         np.testing.assert_array_equal(vector, theirs[word] if word in known else before[word])
-    assert ours.start["words"] == len(after) and ours.start["words_found"] == len(known)
+    assert initial.record["words"] == len(after) and initial.record["words_found"] == len(known)
     counters = 0
     for weight, expected in zip(ours.model.encoder.weights, source.model.encoder.weights):
         if weight.dtype.is_floating:
@@ -73,7 +73,7 @@ def test_known_words_and_the_encoder_begin_as_they_were(corpus, source, initial,
 def test_a_head_of_the_same_classes_is_taken(corpus, source, initial, tmp_path):
     assert source.classes == corpus.classes
     trainer = _trainer(_config(), corpus, tmp_path, initial)
-    assert trainer.start["head"]
+    assert initial.record["head"]
     weights = zip(trainer.model.head.weights, source.model.head.weights)
     pairs = [(weight, other) for weight, other in weights if weight.dtype.is_floating]
     assert pairs
@@ -87,7 +87,7 @@ def test_a_head_of_other_classes_is_new(source, initial, tmp_path):
     other = corpus_of(config, tmp_path / "corpus")
     trainer = _trainer(config, other, tmp_path / "ours", initial)
     fresh = _trainer(config, other, tmp_path / "fresh")
-    assert not trainer.start["head"]
+    assert not initial.record["head"]
     for weight, expected in zip(trainer.model.head.weights, fresh.model.head.weights):
         np.testing.assert_array_equal(weight, expected)
 
@@ -119,10 +119,10 @@ def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, 
     recorded = json.loads((tmp_path / "run.json").read_text())["init_from"]
     assert recorded["name"] == "earlier"
     assert recorded["sha256"] == source.info["sha256"][source.info["weights"]]
-    check_work(WorkDirectory(tmp_path), from_dict(config), initial)
+    check_work(WorkDirectory(tmp_path, config), initial)
     for other in (None, InitialModel("later", lambda: source)):
         with pytest.raises(UserError, match="began with earlier; give --init_from=earlier"):
-            check_work(WorkDirectory(tmp_path), from_dict(config), other)
+            check_work(WorkDirectory(tmp_path, config), other)
     gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
     train(from_dict(config), lambda: corpus, tmp_path, pictures=False, initial=gone)
     assert json.loads((tmp_path / "run.json").read_text())["init_from"] == recorded
@@ -131,4 +131,4 @@ def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, 
 def test_a_training_without_a_model_refuses_one(source, initial):
     config = source.config
     with pytest.raises(UserError, match="began without --init_from; leave it out"):
-        check_work(WorkDirectory(source.directory.parent), from_dict(config), initial)
+        check_work(WorkDirectory(source.directory.parent, config), initial)

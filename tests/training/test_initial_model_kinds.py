@@ -32,7 +32,9 @@ def _random_model(trainer, folder) -> InitialModel:
 def _begin(config, corpus, folder) -> tuple:
     """A trainer that begins with a random model of the same config, and that model."""
     initial = _random_model(make_loop(config, corpus, folder / "one"), folder / "model")
-    return make_loop(config, corpus, folder / "other", initial=initial), initial.bundle.model
+    loop = make_loop(config, corpus, folder / "other", initial=initial)
+    loop.start = initial.record
+    return loop, initial.bundle.model
 
 
 def _check_equal(trainer, source) -> None:
@@ -124,10 +126,11 @@ def test_words_are_found_by_name_in_a_model_of_another_order(corpus, tmp_path):
     info["sha256"]["vocabulary.txt"] = sha256(path)
     info_path.write_text(json.dumps(info))
     source = load_bundle(tmp_path / "model")
-    trainer = make_loop(config, corpus, tmp_path / "two", initial=InitialModel("m", lambda: source))
+    initial = InitialModel("m", lambda: source)
+    trainer = make_loop(config, corpus, tmp_path / "two", initial=initial)
     vectors, others = (
         np.concatenate([model.embedding.trained.numpy(), model.embedding.fixed.numpy()])
         for model in (trainer.model, source.model)
     )
-    assert corpus.vocabulary == words[::-1] and trainer.start["words_found"] == len(words)
+    assert corpus.vocabulary == words[::-1] and initial.record["words_found"] == len(words)
     np.testing.assert_array_equal(vectors, others[::-1])

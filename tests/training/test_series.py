@@ -212,16 +212,12 @@ def test_a_single_training_and_a_series_do_not_share_a_folder(finished, tmp_path
         check_no_series(finished)
 
 
-def test_a_member_that_another_process_trains_comes_last(copied, capsys):
+def test_a_member_that_another_process_trains_comes_last(copied, corpus, capsys):
     shutil.rmtree(copied / "seed-2/fold-2/evaluation")
-
-    def finish(folder, *_, **__):
-        shutil.copytree(copied / "seed-2/fold-0/evaluation", folder / "evaluation")
-
-    with mock.patch("disan_tf.training.series._train_member", finish), ExitStack() as stack:
+    with mock.patch("disan_tf.training.series.train"), ExitStack() as stack:
         stack.enter_context(owned(copied / "seed-2/fold-0"))
         threading.Timer(1.0, stack.close).start()
-        _again(copied, corpus=None)
+        _again(copied, corpus)
     lines = [line for line in capsys.readouterr().out.splitlines() if "seed-2/fold" in line]
     assert "seed-2/fold-0: " in lines[0] and "is being written by process" in lines[0]
     assert lines[1] == "seed-2/fold-2 (2 of 2)"

@@ -17,9 +17,9 @@ from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_
 
 
 def claim(folder, config):
-    work = WorkDirectory(folder)
-    work.check_config(config)
-    work.claim(config)
+    work = WorkDirectory(folder, config)
+    work.check()
+    work.claim()
 
 
 def test_a_work_directory_belongs_to_one_config(tmp_path):

@@ -79,10 +79,10 @@ def optimizer_of(config, variables):
 
 
 def make_loop(config, corpus, workdir, callbacks=(), devices=None, initial=None) -> Loop:
-    """A model with its training method in its loop, and `start`, the record of the start."""
-    parts = corpus, WorkDirectory(workdir), devices or Distribution(), initial, callbacks
-    loop, loop.start = build(from_dict(config), *parts)
-    return loop
+    """A model with its training method in its loop."""
+    config = from_dict(config)
+    work = WorkDirectory(workdir, config)
+    return build(config, corpus, work, devices or Distribution(), initial, callbacks)
 
 
 def records_of(loop, split: Optional[str] = None) -> list[dict]:

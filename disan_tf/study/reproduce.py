@@ -173,22 +173,21 @@ def render_rows(targets: Mapping[str, Target]) -> str:
 
 def list_rows(targets: Mapping[str, Target]) -> list[dict[str, str]]:
     """Returns a line for each row, for tables."""
-    return list(map(_line, targets.values()))
-
-
-def _line(target: Target) -> dict[str, str]:
-    row, result = target.row, target.result
-    line = {"row": row.name, "paper": target.paper, "ours": "not run"}
-    line.update(dict.fromkeys(("tolerance", "seeds", "hours", "downloads"), ""))
-    if result is not None:
-        folds = f" x {target.folds} folds" if target.folds else ""
-        minutes = sum(member["minutes"] for member in members_of(result))
-        line["ours"] = target.score.show(result)
-        line["tolerance"] = target.score.format(target.tolerance(len(target.seeds)))
-        line["seeds"] = f"{len(target.seeds)}{folds}"
-        line["hours"] = f"{minutes / 60:.1f}"
-        line["downloads"] = ", ".join(_downloads(row, result["config"]["data"]))
-    return {**line, "released model": row.released}
+    lines = []
+    for target in targets.values():
+        row, result = target.row, target.result
+        line = {"row": row.name, "paper": target.paper, "ours": "not run"}
+        line.update(dict.fromkeys(("tolerance", "seeds", "hours", "downloads"), ""))
+        if result is not None:
+            folds = f" x {target.folds} folds" if target.folds else ""
+            minutes = sum(member["minutes"] for member in members_of(result))
+            line["ours"] = target.score.show(result)
+            line["tolerance"] = target.score.format(target.tolerance(len(target.seeds)))
+            line["seeds"] = f"{len(target.seeds)}{folds}"
+            line["hours"] = f"{minutes / 60:.1f}"
+            line["downloads"] = ", ".join(_downloads(row, result["config"]["data"]))
+        lines.append({**line, "released model": row.released})
+    return lines
 
 
 def _downloads(row: Row, data: dict) -> list[str]:

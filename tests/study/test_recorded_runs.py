@@ -14,16 +14,6 @@ def _page(**results):
     return results_table(results)["results.md"]
 
 
-def test_runs_and_series_have_a_line_and_their_hours(recorded):
-    text = _page(mine=recorded(), series=recorded(tests=(0.4, 0.5, 0.6)))
-    numbers = "1,000 | 1.0 | 2"
-    row = f"| mine (seed 3) | {SEEN} | 68.3 % | {numbers} | 50.00 | 47.50 | 51.72 | 0.1 |"
-    assert f"{row} not recorded |" in text
-    row = f"{SEEN} | 68.3 % | {numbers} | 50.00 (0.00) | 50.00 (10.00) | 51.72 | 0.1 |"  # 9 minutes
-    assert f"| series (seeds 1, 2, 3) | {row}" in text
-    assert "In all 2 runs, 4 trainings, 0.2 hours." in text
-
-
 def test_recorded_machines_stand_beside_trainings_without_one(tmp_path, recorded):
     folder = write_series(tmp_path / "series", config_of())
     for seed, machine in ((1, MACHINE), (2, {**MACHINE, "gpu": "none"})):
@@ -46,16 +36,6 @@ def test_the_training_examples_are_those_that_were_trained_on(drawn, kept, train
     assert describe_examples(run).startswith(f"{trained} of 2,000 trees (")
 
 
-def test_scores_are_pearsons_r_or_the_perplexity_where_there_is_no_accuracy(recorded):
-    run, scores = recorded(config_of("sick")), {"pearson": 0.86604, "spearman": 0.811, "mse": 0.33}
-    text = _page(mine={**run, "dev": scores, "test": scores})
-    assert "| r 0.8660 | r 0.8660 | r .8695 (.0012) |" in text
-    assert "0.811" not in text and ".2879" not in text
-    run, scores = recorded(config_of("text")), {"log_likelihood": -4.5, "perplexity": 90.017}
-    text = _page(mine={**run, "dev": scores, "test": scores})
-    assert "| perplexity 90.02 | perplexity 90.02 |  |" in text
-
-
 @pytest.mark.parametrize(
     "folds, shown", [([0, 1, 2], "seed 1, 3 folds"), ([0, 2], "seed 1, folds 0, 2 of 3")]
 )
@@ -63,11 +43,3 @@ def test_folds_are_counted(recorded, folds, shown):
     run = recorded(config_of("cr", folds=3, fold=0))
     run["members"] = [{"seed": 1, "fold": fold, "minutes": 1.0} for fold in folds]
     assert f"| mine ({shown}) |" in _page(mine=run)
-
-
-def test_what_was_not_recorded_has_no_share(recorded):
-    assert "| no vectors |" in _page(mine=recorded(config_of(vectors="")))
-    run = recorded()
-    lacks = {"official_training_examples": None, "training_tokens_covered": None}
-    text = _page(mine={**run, "data": {**run["data"], **lacks}})
-    assert "| not recorded | not recorded |" in text

@@ -56,13 +56,6 @@ def test_equal_values_stand_alone_and_different_values_name_their_configs_and_ru
     assert row.run_text({"a": _run("three", l2=1.0)}) == "no run yet"
 
 
-def test_many_runs_are_folded_and_all_named():
-    runs = {f"run_{number}": _run("one", l2=1.0) for number in range(4)}
-    text = _setting(option="train.l2").run_text({**runs, "other": _run("two", l2=0.0)})
-    assert text.startswith("1: <details><summary>4 runs</summary>`run_0`, ")
-    assert text.endswith("`run_3`</details>; 0: `other`")
-
-
 def test_a_config_without_the_option_is_left_out_or_has_its_own_text():
     runs = {"a": _run("one", l2=1.0), "b": _run("two")}
     assert _setting(option="train.l2").run_text(runs) == "1"

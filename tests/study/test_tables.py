@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from disan_tf.metrics.differences import Predictions, difference
-from disan_tf.study.papers import TABLES
 from disan_tf.study.report import summarise
 from disan_tf.study.results import Records
 from disan_tf.study.tables import render_tables
-from tests.support.runs.finished import config_of, write_run, write_selections, write_series
+from tests.support.runs.finished import config_of, write_run
 from tests.support.runs.training import load_config
 
 SEEN = "| 900 of 8,544 trees (10.5 %) | 68.3 %"
@@ -30,57 +29,6 @@ def _lines(text):
 def _line(text, name="mine"):
     (line,) = (line for line in _lines(text) if line["run"] == name)
     return line
-
-
-def test_a_row_without_a_run_says_so_and_a_remaining_run_has_its_hours():
-    tables = render_tables(Records({}))
-    assert "| DiSAN, CR | not run | 84.8 (2.0) |" in tables["disan_table_5.md"]
-    command = "python run.py --config=configs/disan_cr.py --folds=all"
-    assert f"- DiSAN, CR: `{command}`.\n" in tables["disan_table_5.md"]
-    for name, table in TABLES.items():
-        assert f"](../deviations.md#{table.paper.lower()})" in tables[f"{name}.md"]
-        for run in table.remaining:
-            assert f"- {run.hours} hours: `{run.run}`.\n" in tables[f"{name}.md"]
-
-
-def test_a_run_stands_beside_the_paper(recorded):
-    run = recorded(config_of("snli"))
-    run["train"] = {"accuracy": 0.75}
-    tables = _tables(run)
-    row = "| 2.35m | 1,000 | 587 | 50.00 | 91.08 | 75.00 | 85.62 | 47.50 | 49.00 |"
-    assert f"| DiSAN | mine | seed 3 {SEEN} {row}" in tables["disan_table_1.md"]
-    line = _line(tables["disan_table_1.csv"])
-    assert (line["test, paper"], line["test, ours"]) == ("85.62", "47.50")
-    assert line["test, best score of the curve (optimistic)"] == "49.00"
-    assert line["command"] == "python run.py --config=configs/disan_sst.py"
-
-
-def test_a_series_has_its_deviation_in_parentheses(recorded):
-    tables = _tables(recorded(config_of("trec", classes=6), (0.4, 0.5, 0.6)))
-    assert "| 94.2 (0.1) | 50.0 (10.0) | 53.0 (6.1) |" in tables["disan_table_5.md"]
-    line = _line(tables["disan_table_5.csv"])
-    assert (line["test, ours"], line["test, ours, standard deviation"]) == ("50.0", "10.0")
-
-
-def test_relatedness_has_three_scores(recorded):
-    run = recorded(config_of("sick"))
-    del run["best_on_test"]
-    run["dev"] = run["test"] = {"pearson": 0.8661, "spearman": 0.8112, "mse": 0.3303}
-    text = _tables(run)["disan_table_4.md"]
-    assert "| .8695 (.0012) | 0.8661 | .8139 (.0012) | 0.8112 | .2879 (.0036) | 0.3303 |" in text
-
-
-def test_runs_with_other_vectors_stand_apart(recorded):
-    wide = recorded(config_of("snli"))
-    narrow = recorded(config_of("snli", "additive", embedding_dim=100), (0.4, 0.5, 0.6))
-    text = render_tables(Records({"wide": wide, "narrow": narrow}))["disan_table_1.md"]
-    narrow, wide = text.partition("## With glove/some.txt, 300 dimensions\n")[::2]
-    assert "## With glove/some.txt, 100 dimensions\n" in narrow
-    assert "additive attention | narrow |" in narrow and "| wide |" not in narrow
-    table, _, remarks = wide.partition("![")
-    assert "| DiSAN | wide |" in table and "| narrow |" not in table
-    assert "| not run |" in narrow and "| not run |" not in table
-    assert ", [narrow](" in remarks and ", [wide](" in remarks
 
 
 def test_a_remark_has_the_row_that_reproduces_the_run_and_two_lines_at_most(tmp_path):
@@ -179,29 +127,6 @@ def _config(variant="", name="resan_snli"):
     config = load_config(name, variant)
     config.train.steps = 30
     return config.to_dict()
-
-
-def test_resan_stands_in_tables_1_2_and_4_with_the_tokens_it_selects(tmp_path):
-    run = summarise(write_selections(write_run(tmp_path, _config()), 0.4), {})
-    tables = _tables(run)
-    names = [name for name, text in tables.items() if name.endswith(".md") and "| mine |" in text]
-    assert names == ["resan_table_1.md", "resan_table_2.md", "resan_table_4.md"]
-    text = tables["resan_table_1.md"]
-    assert text.startswith("# Table 1 of the ReSAN paper: SNLI\n")
-    row = "| 3.1m | 1,000 | 622 | 5.5 | 50.00 | 92.6 | 86.3 | 47.50 | 49.00 | 0.40 | 0.20 |"
-    assert f"| ReSAN | mine | seed 1 {SEEN} {row}" in text
-    assert "| selected heads | selected dependents |\n" in text
-
-
-def test_a_series_has_the_mean_of_what_its_members_selected(tmp_path):
-    write_series(tmp_path, _config(name="resan_sick"))
-    for seed, heads in enumerate((0.25, 0.5, 0.75), start=1):
-        write_selections(tmp_path / f"seed-{seed}", heads)
-    tables = _tables(summarise(tmp_path, {}))
-    assert tables["resan_table_3.md"].count(" | 0.50 (0.25) | 0.25 (0.12) |\n") == 1
-    line = _line(tables["resan_table_3.csv"])
-    assert line["selected heads"] == "0.50" and line["Pearson's r, paper"] == ".8720 (.0014)"
-    assert line["selected dependents, standard deviation"] == "0.12"
 
 
 def test_shares_that_no_evaluation_recorded_say_so_and_soft_attention_has_none(recorded):

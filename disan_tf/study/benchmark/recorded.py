@@ -49,19 +49,16 @@ def benchmark_tables(benchmarks: Mapping[str, dict]) -> dict[str, str]:
     tables: dict[str, list] = {}
     for record in benchmarks.values():
         title, lines = _benchmark(record)
-        tables.setdefault(title, []).extend({**_machine(record), **line} for line in lines)
+        machine = record["machine"]
+        gpu = machine.get("gpu", "none")
+        start = {
+            "machine": machine["processor"] if gpu == "none" else gpu,
+            "threads": machine["threads"],
+            "TensorFlow": machine["tensorflow"],
+        }
+        tables.setdefault(title, []).extend({**start, **line} for line in lines)
     texts = [f"## {title}\n\n{markdown_table(lines)}" for title, lines in tables.items()]
     return {"benchmarks.md": _BENCHMARKS + "\n".join(texts)} if texts else {}
-
-
-def _machine(record: dict) -> dict[str, str]:
-    machine = record["machine"]
-    gpu = machine.get("gpu", "none")
-    return {
-        "machine": machine["processor"] if gpu == "none" else gpu,
-        "threads": machine["threads"],
-        "TensorFlow": machine["tensorflow"],
-    }
 
 
 def _benchmark(record: dict) -> tuple[str, Iterator[dict]]:
@@ -146,12 +143,9 @@ def _cells(columns: dict, ratios: dict, forms: dict, key: str, digits: int = 0) 
 
 
 def _joined(forms: dict, names, key: str, digits: int) -> str:
+    """Joins the values of forms that have one; a value below 20 has a digit after the point."""
     found = [forms[name][key] for name in names if key in forms.get(name, {})]
-    return ", ".join(f"{number:,.{_digits(number, digits)}f}" for number in found)
-
-
-def _digits(number: float, digits: int) -> int:
-    return max(digits, 1) if number < 20 else digits
+    return ", ".join(f"{it:,.{max(digits, int(it < 20))}f}" for it in found)
 
 
 def _drcn(record: dict) -> Iterator[dict]:

@@ -1,7 +1,8 @@
 """Times and memory of the attention core, the training step and inference, in all forms."""
 
-import functools
 from collections.abc import Mapping
+from functools import partial
+from itertools import product
 
 import numpy as np
 import tensorflow as tf
@@ -52,12 +53,17 @@ def measure_steps(config, repetitions: int, forms: Mapping, lengths=None) -> lis
     has one only if `train.moving_average` is above 0. Forms and ratios: see `form_configs`,
     `add_ratios`.
     """
+    records = []
     steps = {name: make_steps(name, form) for name, form in forms.items()}
-    return [
-        _measure(config, kind, tokens, steps, repetitions)
-        for tokens in lengths or _default_lengths(config)
-        for kind in KINDS
-    ]
+    for tokens, kind in product(lengths or _default_lengths(config), KINDS):
+        batch = make_batch(config, tokens)[: None if kind == "train" else -1]
+        functions = {name: partial(each[kind], *batch) for name, each in steps.items()}
+        timings = measure(functions, repetitions)
+        times = {name: timing.summary() for name, timing in timings.items()}
+        ours = {name: times[name] for name in DTYPES}
+        add_ratios(ours, {name: timing.median for name, timing in timings.items()})
+        records.append({"kind": kind, "lengths": list(tokens), "forms": times})
+    return records
 
 
 def measure_memory(config, _, forms: Mapping, lengths=None) -> dict:
@@ -136,16 +142,6 @@ def build(config):
     return build_model(config, (WORDS, 0), _classes(config))
 
 
-def _measure(config, kind, lengths, forms, repetitions):
-    arguments = make_batch(config, lengths)[: None if kind == "train" else -1]
-    functions = {name: lambda step=steps[kind]: step(*arguments) for name, steps in forms.items()}
-    timings = measure(functions, repetitions)
-    records = {name: timing.summary() for name, timing in timings.items()}
-    ours = {name: records[name] for name in DTYPES}
-    add_ratios(ours, {name: timing.median for name, timing in timings.items()})
-    return {"kind": kind, "lengths": list(lengths), "forms": records}
-
-
 def _classes(config):
     return 3 if is_pair(config) else config.data.get("classes", 5)
 
@@ -164,7 +160,17 @@ def measure_core(config, repetitions: int, _=None, lengths=None) -> list[dict]:
     "elements_per_ns" counts pairs that may attend * features.
     """
     batch, units = config.train.batch_size, config.encoder.units
-    return [_measure_core(length, batch, units, repetitions) for length in lengths or CORE_LENGTHS]
+    records = []
+    for length in lengths or CORE_LENGTHS:
+        forms = forms_at(length, batch, units)
+        timings = measure({it: make_core(it, length, batch, units) for it in forms}, repetitions)
+        elements, times = batch * units * length * (length - 1) // 2, {}
+        for form, timing in timings.items():
+            times[form] = {**timing.summary(), "elements_per_ns": elements / timing.median / 1e9}
+            if "dense" in timings:
+                times[form]["dense_ratio"] = timings["dense"].median / timing.median
+        records.append({"length": length, "forms": times})
+    return records
 
 
 def forms_at(length: int, batch: int, units: int) -> list[str]:
@@ -179,8 +185,8 @@ def make_core(form: str, length: int, batch: int, units: int):
         tf.random.stateless_normal([batch, length, units], [0, seed]) for seed in range(4)
     )
     mask = tf.ones([batch, length], tf.bool)
-    attention = functools.partial(directional_attention, form=form)
-    attention = dense_attention if form == "dense" else attention
+    named = partial(directional_attention, form=form)
+    attention = dense_attention if form == "dense" else named
 
     @tf.function(autograph=False)
     def core():
@@ -190,17 +196,6 @@ def make_core(form: str, length: int, batch: int, units: int):
         return [context, *tape.gradient(context, inputs, output_gradients=upstream)]
 
     return core.get_concrete_function()
-
-
-def _measure_core(length, batch, units, repetitions):
-    forms = forms_at(length, batch, units)
-    timings = measure({it: make_core(it, length, batch, units) for it in forms}, repetitions)
-    elements, records = batch * units * length * (length - 1) // 2, {}
-    for form, timing in timings.items():
-        records[form] = {**timing.summary(), "elements_per_ns": elements / timing.median / 1e9}
-        if "dense" in timings:
-            records[form]["dense_ratio"] = timings["dense"].median / timing.median
-    return {"length": length, "forms": records}
 
 
 def _run_core(form, length, batch, units):

@@ -24,7 +24,6 @@ from disan_tf.study.claims.ledger import (
     UNDECIDED,
     Claim,
     Entry,
-    render_claims,
 )
 from disan_tf.study.papers import read_of_all, read_section
 from disan_tf.study.results import Records
@@ -256,22 +255,6 @@ def test_selections_are_averaged_over_models_and_decide_nothing(shows, gain):
     assert (finding.gain, finding.seeds, _judge(finding)) == (gain, "2 models", UNDECIDED)
     assert finding.covers.endswith(f"paper's sign in {2 * (gain[0] == '+')} of 2")
     assert _judge(Selection("", shows).find(Records({}, {}, {}))) == NOT_TESTED
-
-
-def test_the_page_counts_the_papers_verdicts_and_intervals():
-    finding = ROWS.find(_records((0.60, 0.61, 0.62), (0.50, 0.51, 0.52)))
-    size = Finding("1m and 2m", value=1.0, interval=Interval(1.0, 1.0, 1.0), covers="exact")
-    ours = Claim("It is ours.", "after Table 2", ROWS, ours=True)
-    smaller = Claim("It is smaller.", "Table 1", ROWS, about="speed or size")
-    entries = [Entry(CLAIM, finding), Entry(ours, finding), Entry(smaller, size)]
-    files = render_claims({"DiSAN": entries})
-    assert "| DiSAN | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |" in files["claims.md"]
-    assert "2 of 2 intervals over seeds and examples exclude 0; by chance 0.1" in files["claims.md"]
-    assert "| Ours: It is ours. |" in files["claims.md"]
-    assert "best after 2 epochs; a qualification" in files["claims.csv"]
-    assert "ours others" in files["claims.csv"]
-    assert "| supported at equal steps |" in files["claims.md"]
-    assert ",supported,at equal steps,us,accuracy,after Table 2," in files["claims.csv"]
 
 
 # The claims of the papers

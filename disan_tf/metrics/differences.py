@@ -27,31 +27,32 @@ class Interval(NamedTuple):
 
 
 def difference(
-    ours: Sequence[Predictions], others: Sequence[Predictions], score: str, over_seeds: bool = False
-) -> Optional[Interval]:
+    ours: Sequence[Predictions], others: Sequence[Predictions], score: str
+) -> tuple[Optional[Interval], str]:
     """Computes the mean score of `ours` minus the mean of `others`, with a bootstrap interval.
 
     The interval is the percentile bootstrap's (Efron and Tibshirani 1993, Sec. 13.3). Each of 2,000
     resamples draws test examples with replacement, the same for all models, and averages the scores
     over the members.
 
-    With `over_seeds` the bootstrap is hierarchical: each resample also draws each side's members
-    with replacement. The mean of m drawn members varies too little, by the factor (m - 1) / m, so
-    its distance from the mean of all members is scaled by sqrt(m / (m - 1)).
+    If both sides have several members, the bootstrap is hierarchical: each resample also draws each
+    side's members with replacement. The mean of m drawn members varies too little, by the factor
+    (m - 1) / m, so its distance from the mean of all members is scaled by sqrt(m / (m - 1)).
 
     Args:
       ours, others: the members of two series, at least one each.
       score: "accuracy" or "pearson".
-      over_seeds: False = the interval covers the choice of test examples alone. A side with one
-        member adds no variation over seeds.
 
     Returns:
-      The interval; None where the members were not scored on the same examples.
+      The interval, or None where the members were not scored on the same examples; and what it
+      covers: `ALL` or `EXAMPLES_ONLY`.
     """
+    several = min(len(ours), len(others)) > 1
+    covers = ALL if several else EXAMPLES_ONLY
     labels = ours[0].labels
     members = [*ours, *others]
     if any(not np.array_equal(member.labels, labels) for member in members):
-        return None
+        return None, covers
     columns, scores_of = _STATISTICS[score](members)
     draws = _draw_examples(len(labels))
     parts = np.split(draws, range(_BATCH, _RESAMPLES, _BATCH))
@@ -60,22 +61,10 @@ def difference(
     mean = value[: len(ours)].mean() - value[len(ours) :].mean()
     sides = np.split(np.concatenate(scores), [len(ours)], axis=1)
     sign = -1 if mean < 0 else 1  # the better side draws first, whichever is `ours`
-    generator = np.random.default_rng(2) if over_seeds else None
+    generator = np.random.default_rng(2) if several else None
     first, second = (_average(side, generator) for side in sides[::sign])
     low, high = np.quantile(sign * (first - second), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return Interval(float(mean), float(low), float(high))
-
-
-def difference_over_all(
-    ours: Sequence[Predictions], others: Sequence[Predictions], score: str
-) -> tuple[Optional[Interval], str]:
-    """Computes `difference`, over seeds if both sides have several members.
-
-    Returns:
-      The interval or None, see `difference`, and what it covers: `ALL` or `EXAMPLES_ONLY`.
-    """
-    several = min(len(ours), len(others)) > 1
-    return difference(ours, others, score, several), ALL if several else EXAMPLES_ONLY
+    return Interval(float(mean), float(low), float(high)), covers
 
 
 @lru_cache(maxsize=4)  # most comparisons are on one test set
@@ -93,9 +82,8 @@ def _draw_examples(count: int) -> np.ndarray:
 
 def _average(scores: np.ndarray, generator: Optional[np.random.Generator]) -> np.ndarray:
     """Averages scores <float64>[resamples, members] over members, or over drawn members."""
-    mean = scores.mean(axis=1)
-    members = scores.shape[1]
-    if generator is None or members == 1:
+    mean, members = scores.mean(axis=1), scores.shape[1]
+    if generator is None:
         return mean
     drawn = generator.integers(0, members, scores.shape)
     distance = np.take_along_axis(scores, drawn, axis=1).mean(axis=1) - mean

@@ -17,7 +17,7 @@ from disan_tf.common.files import write_atomically
 from disan_tf.common.options import count
 from disan_tf.common.plots import legend_beside, line_style, new_figure, save_picture
 from disan_tf.common.tables import csv_table, markdown_table, text_table
-from disan_tf.metrics.differences import PAIRED, difference_over_all
+from disan_tf.metrics.differences import PAIRED, difference
 from disan_tf.runs.run import SPLITS, Run, find_runs, read_run
 
 _CURVES = "curves.svg"
@@ -143,7 +143,7 @@ def _describe_difference(run: Run, first: Run) -> Iterator[str]:
         ]
         if None in [*sides[0], *sides[1]]:
             continue
-        found, covers = difference_over_all(*sides, score)
+        found, covers = difference(*sides, score)
         if found is None:
             yield f"{run.name} and {first.name} were scored on other {split} examples."
             continue

@@ -71,7 +71,8 @@ def describe_baseline(baseline: Baseline, predictions: np.ndarray, labels: np.nd
     `predictions` are the model's on the same examples, `labels` the gold classes, <int>[examples].
     """
     model, other = Predictions(predictions, labels), Predictions(baseline.predictions, labels)
-    lead, low, high = (100 * part for part in difference([model], [other], "accuracy"))
+    interval, _ = difference([model], [other], "accuracy")
+    lead, low, high = (100 * part for part in interval)
     return (
         f"baseline, TF-IDF and logistic regression (C={baseline.strength:g}): accuracy "
         f"{accuracy(baseline.predictions, labels):.4f}; the model's is {lead:+.1f} points (95 % "

@@ -11,7 +11,7 @@ from typing import Optional
 
 from disan_tf.common.options import count
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.metrics.differences import difference_over_all
+from disan_tf.metrics.differences import difference
 from disan_tf.study.papers import TABLES, VECTOR_DIMS, Row, Score, Table, find_row
 from disan_tf.study.results import (
     UNKNOWN,
@@ -134,7 +134,7 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions
     if not {name, peer} <= predictions.keys():
         return "no predictions recorded"
     score = table.headline
-    interval, covers = difference_over_all(predictions[name], predictions[peer], score.key)
+    interval, covers = difference(predictions[name], predictions[peer], score.key)
     return score.show_difference(interval.value, interval, covers) if interval else ""
 
 

@@ -187,7 +187,7 @@ def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
         predictions = np.array([classes.index(label) for label in fit(train, test, preset, seed)])
         seconds = time.process_time() - started
         by_method[name] = Predictions(predictions, gold)
-        gain = difference([by_method[name]], [by_method["tfidf"]], "accuracy")
+        gain, _ = difference([by_method[name]], [by_method["tfidf"]], "accuracy")
         scores[name] = {
             "accuracy": float(np.mean(predictions == gold)),
             "gain": dict(zip(("value", "low", "high"), gain)),

@@ -34,7 +34,7 @@ def test_options_that_differ_scores_and_the_paired_interval_are_shown(runs, tmp_
     lines = [line.split() for line in text.splitlines()]
     assert lines[:3] == [runs, ["encoder.name", "disan", "dsa"], ["trainings", "1", "1"]]
     assert ["test", "accuracy", "0.9000", "0.6000"] in lines and "seed " not in text
-    expected = difference([second], [first], "accuracy")
+    expected, _ = difference([second], [first], "accuracy")
     assert expected.value == pytest.approx(-0.3)
     assert (
         f"{runs[1]} minus {runs[0]}, test accuracy: -0.3000 (95 % interval {expected.low:+.4f} to "

@@ -101,7 +101,7 @@ def _differences(records):
 
 
 def test_a_run_is_compared_with_the_main_models_run_of_most_members(records):
-    found = difference(records.predictions["lstm"], records.predictions["series"], "accuracy")
+    found, _ = difference(records.predictions["lstm"], records.predictions["series"], "accuracy")
     low, high = (f"{100 * bound:+.2f}" for bound in found[1:])
     shown = _differences(records)
     assert shown.pop("lstm") == f"-15.00 ({low} to {high}; one seed: examples only)"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, Optional
 
-from disan_tf.metrics.differences import PAIRED, Interval, difference_over_all
+from disan_tf.metrics.differences import PAIRED, Interval, difference
 from disan_tf.study.claims.conditions import (
     choose_runs,
     describe_protocol,
@@ -255,7 +255,7 @@ def _difference(names, records: Records, score: Score) -> tuple[float, Optional[
     if not {*names} <= records.predictions.keys():
         return first - second, None, "no interval: predictions were not kept"
     sides = (records.predictions[name] for name in names)
-    interval, covers = difference_over_all(*sides, score.key)
+    interval, covers = difference(*sides, score.key)
     return first - second, interval, covers if interval else "no interval: different examples"
 
 

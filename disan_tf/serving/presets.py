@@ -1,6 +1,5 @@
 """Trained models by name: the table `checkpoints/manifest.tsv` and the folders beside it."""
 
-import contextlib
 import math
 import sys
 from collections.abc import Sequence
@@ -40,26 +39,22 @@ def presets(checkpoints: Path = CHECKPOINTS) -> list[Preset]:
     """
     path, models = checkpoints / "manifest.tsv", []
     for name, row in read_manifest(path).items():
-        numbers = _numbers(path, name, row)
+        try:
+            score, parameters = float(row["test"]), int(row["parameters"])
+        except ValueError:
+            score, parameters = math.nan, 0
+        if not math.isfinite(score) or row["criterion"] not in _CRITERIA:
+            raise UserError(
+                f"{path}, row {name}: parameters and test must be numbers, and criterion "
+                f"{join_choices(_CRITERIA)}; restore the file."
+            )
         folder = _check(checkpoints / name, row["sha256"])
         info = read_json(folder / "model.json", "restore the folder from the repository")
         task, classes = info["config"]["task"]["name"], tuple(info["classes"])
-        models.append(Preset(name, task, classes, row["criterion"], *numbers))
+        models.append(Preset(name, task, classes, row["criterion"], score, parameters))
     if not models:
         raise UserError(f"{path} lists no models; restore the file.")
     return models
-
-
-def _numbers(path: Path, name: str, row: dict) -> tuple[float, int]:
-    """Returns the test score and the parameters of a row; raises UserError for a wrong value."""
-    with contextlib.suppress(ValueError):
-        score, parameters = float(row["test"]), int(row["parameters"])
-        if math.isfinite(score) and row["criterion"] in _CRITERIA:
-            return score, parameters
-    raise UserError(
-        f"{path}, row {name}: parameters and test must be numbers, and criterion "
-        f"{join_choices(_CRITERIA)}; restore the file."
-    )
 
 
 def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:

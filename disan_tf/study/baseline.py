@@ -98,14 +98,8 @@ def _features(vectorizer, fields: list[list[str]]):
         return weights[0]
     first, second = weights
     product = first.multiply(second)
-    shared = np.column_stack([product.sum(axis=1), _shares(*fields)])
-    parts = first, second, product, abs(first - second), csr_matrix(shared)
-    return hstack(parts).tocsr()
-
-
-def _shares(first: list[str], second: list[str]) -> np.ndarray:
-    """Returns the shares of common words in both texts, in the first and in the second."""
-    pairs = [(set(a.split()), set(b.split())) for a, b in zip(first, second)]
-    return np.array(
-        [[len(a & b) / max(1, len(whole)) for whole in (a | b, a, b)] for a, b in pairs]
-    )
+    shared = []  # shares of common words in both texts, in the first and in the second
+    for a, b in ((set(a.split()), set(b.split())) for a, b in zip(*fields)):
+        shared.append([len(a & b) / max(1, len(whole)) for whole in (a | b, a, b)])
+    dense = csr_matrix(np.column_stack([product.sum(axis=1), np.array(shared)]))
+    return hstack((first, second, product, abs(first - second), dense)).tocsr()

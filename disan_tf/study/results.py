@@ -34,10 +34,8 @@ from disan_tf.runs.work_directory import START, read_options
 
 _REMEDY = "restore it from the repository"
 _SPEEDS = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
-_BENCHMARK = {
-    "machine": {"processor": str, "threads": int, "tensorflow": str},
-    "encoders?": {"encoders": {str: _SPEEDS}},
-}
+_MACHINE = {"processor": str, "threads": int, "tensorflow": str}
+_BENCHMARK = {"machine": _MACHINE, "encoders?": {"encoders": {str: _SPEEDS}}}
 UNKNOWN = "not recorded"  # in tables
 _NULL = type(None)
 _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
@@ -46,12 +44,8 @@ _CONFUSION = {"matrix": [[int]]}
 _CURVES = {"dev_curve": 2, "test_curve": 2, "selection_curve": 3}  # numbers of a point
 _OPTIONAL = {"vector_dim?": int, "fold?": int, "folds?": int}
 _TRAINED = {
-    "steps": float,
-    "epochs": float,
-    "machine?": MACHINE,
-    "dev_curve": [[float]],
-    "test_curve?": [[float]],
-    "selection_curve?": [[float]],
+    **{"steps": float, "epochs": float, "machine?": MACHINE},
+    **dict.fromkeys(("dev_curve", "test_curve?", "selection_curve?"), [[float]]),
 }
 _RESULT = {
     "command": (str, _NULL),
@@ -129,8 +123,7 @@ def read_result(path: Path) -> dict:
     """Reads a recorded result; see `read_results`."""
     result = read_json(path, _REMEDY, _RESULT)
     check_schema(path, result, _SERIES if "members" in result else _RUN, _REMEDY)
-    wrong = _contradiction(result)
-    if wrong:
+    if wrong := _contradiction(result):
         raise UserError(f"{path}: {wrong}; {_REMEDY}.")
     return {**result, "config": read_options(path, result["config"], _REMEDY)}
 
@@ -260,15 +253,14 @@ def training_examples(run: dict) -> int:
     return min(run["config"]["train"].get("examples") or kept, kept)
 
 
-def _trained_units(run) -> int:
-    """Returns the number of training examples; phrases of trees count as the trees."""
-    return min(training_examples(run), run["data"]["training_read"])
-
-
 def training_share(run: dict) -> Optional[float]:
-    """Returns a run's share of the official training examples; None where it is not recorded."""
+    """Returns a run's share of the official training examples; None where it is not recorded.
+
+    Phrases of trees count as the trees.
+    """
+    units = min(training_examples(run), run["data"]["training_read"])
     official = run["data"]["official_training_examples"]
-    return _trained_units(run) / official if official else None
+    return units / official if official else None
 
 
 def describe_examples(run: dict) -> str:
@@ -277,7 +269,8 @@ def describe_examples(run: dict) -> str:
     if share is None:
         return UNKNOWN
     official = data["official_training_examples"]
-    return f"{_trained_units(run):,} of {official:,} {data['unit']} ({percent(share)})"
+    units = min(training_examples(run), data["training_read"])
+    return f"{units:,} of {official:,} {data['unit']} ({percent(share)})"
 
 
 def describe_vectors(run: dict) -> str:

@@ -85,16 +85,15 @@ def snli_shaped_split(seed: int, word_length: int = 0) -> Split:
         ids[field] = generator.integers(2, steps.WORDS + 2, counts.sum(), np.int32)
         offsets[field] = np.concatenate([[0], np.cumsum(counts)])
     labels = generator.integers(0, 3, len(lengths), np.int32)
-    features = _random_features(generator, ids, word_length) if word_length else None
+    features = None
+    if word_length:
+        shape = [steps.WORDS + 2, word_length]
+        spellings = generator.integers(1, steps.CHARACTERS, shape, np.uint8)
+        spellings[0] = 0
+        match = {field: generator.integers(0, 2, len(row), np.uint8) for field, row in ids.items()}
+        features = WordFeatures(spellings, ids, match)
     example_ids = np.array([b""] * len(lengths))
     return Split(_FIELDS, ids, offsets, labels, example_ids, features=features)
-
-
-def _random_features(generator, ids, word_length):
-    spellings = generator.integers(1, steps.CHARACTERS, [steps.WORDS + 2, word_length], np.uint8)
-    spellings[0] = 0
-    match = {field: generator.integers(0, 2, len(row), np.uint8) for field, row in ids.items()}
-    return WordFeatures(spellings, ids, match)
 
 
 def _plan(config, split: Split, is_shuffled: bool = False) -> np.ndarray:

@@ -174,18 +174,15 @@ def table_groups(table: Table, results: Mapping[str, dict]) -> list[Group]:
     return groups
 
 
-def _dev_curve(score: Score, member: dict) -> list[tuple[float, float]]:
-    """Returns the epochs and the heights of a training's dev scores."""
-    pace = member["epochs"] / member["steps"]
-    return [(step * pace, score.scale * value) for step, value in member["dev_curve"]]
-
-
 def _draw_dev_scores(axes, score: Score, lines) -> None:
     """Draws each member's dev score by epoch."""
     for label, (run, style) in lines.items():
         for place, member in enumerate(members_of(run)):
             name = None if place else label
-            epochs, heights = zip(*_dev_curve(score, member))
+            pace = member["epochs"] / member["steps"]
+            steps, values = zip(*member["dev_curve"])
+            epochs = [step * pace for step in steps]
+            heights = [score.scale * value for value in values]
             axes.plot(epochs, heights, label=name, **_marked_at_the_end(style, heights))
     name = "accuracy, %" if score.key == "accuracy" else score.name
     axes.set(xlabel="epochs", ylabel=f"dev {name}")

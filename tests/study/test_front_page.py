@@ -74,14 +74,6 @@ def test_the_papers_figure_is_that_of_our_model_or_else_its_strongest():
     assert line[:2] == ["54.25", "75.00, DiSAN + small biLM and GloVe"]
 
 
-def test_a_series_of_correlations_has_its_deviation():
-    scores = {"dev": {"pearson": 0.8}, "test": {"pearson": 0.86851}}
-    deviation = {"dev": {"pearson": 0.1}, "test": {"pearson": 0.001}}
-    run = {**_run("disan_sick"), "members": [], "mean": scores, "standard_deviation": deviation}
-    line = _line({"mine": run}, "DiSAN", "SICK")
-    assert line[:2] == ["r .8695 (.0012)", "r 0.8685 (0.0010)"]
-
-
 @pytest.fixture
 def repository(tmp_path):
     """Two pages whose results are outdated, a recorded result, and a ledger."""

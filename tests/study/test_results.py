@@ -8,7 +8,14 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.runs.run import read_run
 from disan_tf.study.report import record, summarise
-from disan_tf.study.results import read_any_run, read_predictions, read_records, read_results
+from disan_tf.study.results import (
+    describe_examples,
+    describe_members,
+    read_any_run,
+    read_predictions,
+    read_records,
+    read_results,
+)
 from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write, write_run, write_series
 
@@ -123,3 +130,23 @@ def test_an_unknown_run_is_refused_with_the_nearest(tmp_path):
     folder = write_run(tmp_path / "first", config_of())
     message = user_error(read_any_run, f"{tmp_path}/frist")
     assert message.endswith(f"nor a recorded result; did you mean {folder}?")
+
+
+@pytest.mark.parametrize(
+    "drawn, kept, trained",
+    [(0, 900, "900"), (400, 900, "400"), (950, 900, "900"), (0, 15_000, "1,000")],
+    ids=["all", "a draw", "more than there are", "phrases of the trees"],
+)
+def test_the_training_examples_are_those_that_were_trained_on(drawn, kept, trained):
+    data = {"training_examples": kept, "training_read": 1000, "unit": "trees"}
+    data["official_training_examples"] = 2000
+    run = {"config": {"train": {"examples": drawn}}, "data": data}
+    assert describe_examples(run).startswith(f"{trained} of 2,000 trees (")
+
+
+@pytest.mark.parametrize(
+    "folds, shown", [([0, 1, 2], "seed 1, 3 folds"), ([0, 2], "seed 1, folds 0, 2 of 3")]
+)
+def test_folds_are_counted(folds, shown):
+    members = [{"seed": 1, "fold": fold} for fold in folds]
+    assert describe_members({"config": config_of("cr", folds=3), "members": members}) == shown

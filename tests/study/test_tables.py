@@ -9,9 +9,8 @@ import pytest
 from disan_tf.metrics.differences import Predictions, difference
 from disan_tf.study.report import summarise
 from disan_tf.study.results import Records
-from disan_tf.study.tables import render_tables
-from tests.support.runs.finished import config_of, write_run
-from tests.support.runs.training import load_config
+from disan_tf.study.tables import render_tables, results_table
+from tests.support.runs.finished import MACHINE, config_of, write_run
 
 SEEN = "| 900 of 8,544 trees (10.5 %) | 68.3 %"
 SPEEDS = {"disan": {"epoch_seconds": 137.0}, "additive": {"epoch_seconds": 50.0}}
@@ -119,20 +118,6 @@ def test_a_difference_without_predictions_says_so(records):
     assert "difference" not in _tables(records.results["single"])["disan_table_5.md"]
 
 
-# ReSAN
-
-
-def _config(variant="", name="resan_snli"):
-    """A config of 30 steps, as `runs.finished` has it."""
-    config = load_config(name, variant)
-    config.train.steps = 30
-    return config.to_dict()
-
-
-def test_shares_that_no_evaluation_recorded_say_so_and_soft_attention_has_none(recorded):
-    line = _line(_tables(recorded(_config(name="resan_sick")))["resan_table_3.csv"])
-    assert line["selected heads"] == line["selected dependents"] == "not recorded"
-    tables = _tables(recorded(_config("bi_gru")))
-    assert "| Bi-GRU | mine |" in tables["resan_table_1.md"]
-    assert "selected" not in tables["resan_table_1.md"]
-    assert "selected" not in tables["disan_table_1.csv"]
+def test_a_gpu_stands_before_its_processor(recorded):
+    run = recorded(machine={**MACHINE, "gpu": "Some GPU"})
+    assert "| Some GPU beside Some CPU, 2 of 4 |" in results_table({"run": run})["results.md"]

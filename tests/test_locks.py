@@ -1,7 +1,6 @@
 """The locks with digests, .ci/audit, which compares them with advisories, and .ci/sbom.py."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -9,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 LOCKS = {"requirements.txt": "requirements.lock", "requirements-2.21.txt": "requirements-2.21.lock"}
@@ -78,50 +76,3 @@ def test_an_advisory_for_the_newer_lock_alone_is_a_failure(older, newer, status,
     assert outcome.returncode == status
     assert printed in outcome.stdout + outcome.stderr and (older != OFFLINE or outcome.stderr == "")
     assert older != OFFLINE or outcome.stdout.count("\n") == 1
-
-
-OLDER, NEWER = LOCKS
-VERSIONS = [("3.9", OLDER), ("3.11", OLDER), ("3.13", NEWER)]
-
-
-@pytest.fixture
-def environment(tmp_path):
-    yield tmp_path / "env"
-    shutil.rmtree(tmp_path / "env", ignore_errors=True)  # 2 GB; absent where a test is skipped
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("version, lock", VERSIONS)
-@pytest.mark.parametrize("newer_first", [False, True])
-def test_development_requirements_leave_a_lock_as_it_is(version, lock, newer_first, environment):
-    python = _interpreter(version)
-    if python is None:
-        pytest.skip(f"needs Python {version}")
-    subprocess.run([python, "-m", "venv", environment], check=True)
-    pip = [environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "-q", "-U", "pip"], check=True)
-    files = ["requirements-dev.txt", lock] if newer_first else [lock, "requirements-dev.txt"]
-    for name in files:
-        subprocess.run([*pip, "install", "-q", "-r", ROOT / name], check=True, timeout=550)
-    subprocess.run([*pip, "check"], check=True)
-    frozen = subprocess.run(
-        [*pip, "freeze", "--all"], check=True, capture_output=True, text=True
-    ).stdout
-    lines = [line.partition("#")[0].strip() for line in (ROOT / lock).read_text().splitlines()]
-    pins = [Requirement(line) for line in lines if line]
-    for pin in pins:
-        if not pin.marker or pin.marker.evaluate({"python_version": version}):
-            assert f"{pin.name}{pin.specifier}".lower() in frozen.lower().splitlines()
-    assert pins
-
-
-def _interpreter(version):
-    """The path of an interpreter of this version, or None."""
-    installed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for path in [f"python{version}", *sorted(installed.glob(f"{version}.*/bin/python{version}"))]:
-        try:
-            subprocess.run([path, "-c", ""], check=True, capture_output=True)
-            return str(path)
-        except (OSError, subprocess.CalledProcessError):
-            continue
-    return None

@@ -21,13 +21,6 @@ def _plan(lengths=LENGTHS, size=SIZE, window=10, seed=1, epoch=0, batch_tokens=0
     return plan_batches(lengths, size, window, seed, epoch, batch_tokens)
 
 
-def test_the_docstrings_example():
-    batches = _plan(np.array([3, 1, 2, 9, 8, 7]), 3, 1)
-    longer = _plan(np.array([3, 1, 2, 9, 8, 7]), 3, 2)
-    assert batches.shape == longer.shape == (2, 3)
-    assert sorted(longer.tolist()) == [[1, 2, 0], [5, 4, 3]]
-
-
 def test_the_same_arguments_give_the_same_plan():
     first = _plan(seed=4, epoch=7)
     np.random.default_rng(0).random(5)

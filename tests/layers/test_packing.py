@@ -50,15 +50,6 @@ def test_a_batch_without_any_has_one_place_of_padding(dtype):
     np.testing.assert_array_equal(mask, [[False], [False]])
 
 
-def test_a_selected_token_alone_gets_a_gradient():
-    selected = np.array([[False, True, False, True], [False, True, False, False]])
-    x = tf.Variable(_vectors(selected))
-    with tf.GradientTape() as tape:
-        total = tf.reduce_sum(pack(x, selected)[0])
-    gradient = tf.convert_to_tensor(tape.gradient(total, x))
-    np.testing.assert_array_equal(gradient, np.repeat(selected[:, :, None], 2, axis=2))
-
-
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(SELECTED)
 def test_real_tokens_stand_in_their_order_and_find_their_places_again(mask):

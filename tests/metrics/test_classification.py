@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from disan_tf.metrics.classification import (
-    accuracy,
     accuracy_by_genre,
     accuracy_by_length,
     classification_scores,
@@ -17,10 +16,6 @@ CLASSES = ["bad", "fair", "good"]
 # gold bad: 2 right, 1 as fair; gold fair: 1 right, 1 as bad; good is neither gold nor predicted
 LABELS = np.array([0, 0, 0, 1, 1], np.int32)
 PREDICTIONS = np.array([0, 1, 0, 1, 0], np.int32)
-
-
-def test_accuracy_is_the_share_of_correct_predictions():
-    assert accuracy(np.array([0, 1, 2, 2]), np.array([0, 1, 1, 2])) == 0.75
 
 
 def _scores(labels, predictions, classes=CLASSES):

@@ -62,34 +62,8 @@ def test_without_selections_a_model_is_greedy(task, make_encoder):
     np.testing.assert_array_equal(model(*_fields(model)), expected)
 
 
-@each_task
-def test_the_answer_depends_on_the_selections_of_each_sentence(task):
-    model = _model(task)
-    every = model.select(*_fields(model), how="all")
-    expected = model(*_fields(model), selections=every)
-    for field in range(len(model.fields)):
-        some = list(every)
-        nothing = tuple(tf.zeros_like(each) for each in every[field].heads)
-        some[field] = every[field]._replace(heads=nothing)
-        changed = model(*_fields(model), selections=some)
-        assert np.abs(changed - expected).max() > 1e-4
-
-
 def test_both_sentences_draw_selections_of_their_own():
     model = _model(SentencePairClassifier)
     first, second = model.select(IDS, IDS, how="sample")
     assert np.any(first.heads[0] != second.heads[0])
     assert [it.uniforms.calls.numpy() for it in model.encoder.samplers] == [2, 2]
-
-
-@each_task
-def test_selections_pass_through_a_compiled_call(task):
-    model = _model(task)
-    fields = _fields(model)
-    expected = model(*fields, selections=model.select(*fields, how="greedy"))
-
-    @tf.function
-    def compiled(*fields):
-        return model(*fields, selections=model.select(*fields, how="greedy"))
-
-    np.testing.assert_allclose(compiled(*fields), expected, rtol=1e-5, atol=1e-6)

@@ -217,21 +217,12 @@ def test_counts_and_warnings_are_in_the_manifest(tmp_path):
 # Files as people have them
 
 TABLE = "text,label\n" + "".join(f"{text},{label}\n" for text, label in ROWS)
-INDEXED = TABLE.replace("text", ",text", 1).replace("\nhot", "\n0,hot").replace("\nis", "\n1,is")
 OBJECTS = [dict(zip(TEXT_AND_LABEL, row)) for row in ROWS]
 FILES = {
-    "T.CSV": TABLE,
-    "lines.json": "".join(json.dumps(row) + "\n" for row in OBJECTS),
     "array.json": json.dumps(OBJECTS),
     "excel.csv": "sep=;\r\n" + TABLE.replace(",", ";").replace("\n", "\r\n"),
-    "europe.csv": TABLE.replace(",", ";"),
-    "commas.tsv": TABLE,
-    "mac.csv": TABLE.replace("\n", "\r"),
     "unicode.txt": TABLE.replace(",", "\t").replace("\n", "\r\n"),
-    "index.csv": INDEXED,
-    "kaggle.csv": TABLE.replace("\n", ",,\n"),
     "spaces.csv": TABLE.replace("text,label", " text , label"),
-    "pandas.tsv": TABLE.replace("hot soup", '"hot\nsoup"').replace(",", "\t"),
 }
 
 

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers import DirectionalSelfAttention, ReinforcedSelfAttention
+from disan_tf.layers import ReinforcedSelfAttention
 from disan_tf.layers.hard_attention.samplers import merge_selections
-from disan_tf.layers.hard_attention.selective import UNSELECTED
 from disan_tf.layers.tokens import pack
-from disan_tf.ops import available_forms
 from tests.support.layers.contract import MaskContract
 from tests.support.layers.samplers import (
-    DIM,
     MASK,
     PATTERNS,
     X,
@@ -45,20 +42,6 @@ class TestReinforcedSelfAttention(MaskContract):
 
 def _layer(**options):
     return randomised(ReinforcedSelfAttention(4, **options), seed=26)
-
-
-@pytest.mark.parametrize("unselected, form", zip(UNSELECTED, available_forms()))
-def test_where_all_are_selected_it_is_two_disa_blocks(unselected, form):
-    layer = _layer(unselected=unselected, attention_form=form)
-    expected = []
-    for direction in ("forward", "backward"):
-        block = DirectionalSelfAttention(4, direction, "relu", attention_form=form)
-        block.build([None, None, DIM])
-        block.set_weights(getattr(layer, f"{direction}_block").get_weights())
-        expected.append(block(X, mask=MASK))
-    u, mask = layer(X, MASK, layer.select(X, MASK, "all"))
-    np.testing.assert_array_equal(u, np.concatenate(expected, axis=-1))
-    np.testing.assert_array_equal(mask, MASK)
 
 
 def test_each_direction_has_its_own_selections():

@@ -10,7 +10,6 @@ from disan_tf.ops import DIRECTIONS
 from disan_tf.ops.directional_attention import native_attention
 from tests.support.ops.attention_problems import (
     assert_close,
-    assert_nan_spreads_as_in_the_plain_form,
     attend,
     make_inputs,
     make_mask,
@@ -96,10 +95,6 @@ def test_infinities_and_nan_spread_as_in_the_formula_and_no_further(argument, ba
     for gradient in gradients:
         assert np.isfinite(np.delete(gradient, 1, axis=0)).all()
         assert np.isfinite(np.delete(gradient, 7, axis=2)).all()
-
-
-def test_nan_is_where_the_plain_form_has_it():
-    assert_nan_spreads_as_in_the_plain_form("native", 0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -20,7 +20,6 @@ from disan_tf.serving.beam import pipeline  # noqa: E402
 from disan_tf.serving.beam.pipeline import find_inputs, split_output  # noqa: E402
 
 THREADS = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
-PROCESSES = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
 
 
 def predicted(bundle, path, tmp_path) -> list[dict]:
@@ -158,12 +157,6 @@ def test_vectors_are_those_of_encode_with_the_records(beam, bundle, tmp_path):
 
 def test_two_workers_predict_for_each_line_once(beam, bundle, tmp_path):
     check_generated(beam, bundle, tmp_path, 500, THREADS)
-
-
-@pytest.mark.slow
-def test_two_processes_predict_for_each_of_20_000_lines_once(beam, bundle, tmp_path, monkeypatch):
-    monkeypatch.undo()
-    check_generated(beam, bundle, tmp_path, 20_000, PROCESSES)
 
 
 def test_a_job_that_fails_writes_no_shard(beam, bundle, text, monkeypatch):

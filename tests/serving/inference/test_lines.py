@@ -137,18 +137,6 @@ def test_a_pair_that_lacks_a_sentence_is_named(tmp_path, record, message):
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ("index\tsentence1\n", 'line 1: there is no "hypothesis", "sentence2" or'),
-        ("sentence1\tsentence2\na\tb\na\n", "line 3: 1 column, and the header has 2"),
-    ],
-)
-def test_a_broken_table_is_named(tmp_path, rows, message):
-    with pytest.raises(UserError, match=rf"a\.tsv, {message}"):
-        read(write(tmp_path / "a.tsv", rows), columns=NLI)
-
-
-@pytest.mark.parametrize(
     "name, content",
     [
         ("a.jsonl", '{"text": "a"}\n \n{"text": "b"}\n'),

@@ -167,12 +167,6 @@ def test_an_output_that_cannot_be_a_file_is_refused(bundle, texts, tmp_path):
         predict(bundle, texts, texts / "out.jsonl")
 
 
-def test_a_mixed_precision_model_predicts(mixed_bundle, texts, tmp_path):
-    predict(mixed_bundle, texts, tmp_path / "out.jsonl")
-    labelled = [record for record in read(tmp_path / "out.jsonl") if record["label"]]
-    np.testing.assert_allclose(probabilities(labelled).sum(1), 1.0, atol=1e-6)
-
-
 def test_a_blank_line_is_marked_and_not_labelled(bundle, tmp_path):
     (tmp_path / "in.txt").write_text("boring\n \n")
     predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl")

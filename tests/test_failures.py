@@ -5,12 +5,11 @@ import os
 import random
 import shutil
 import signal
-import time
 
 import numpy as np
 import pytest
 
-from tests.measurements.failures import commands, run_failures, world
+from tests.measurements.failures import run_failures, world
 from tests.measurements.failures.commands import Outcome
 from tests.measurements.failures.power import LOSSES, Disk, read_trace
 from tests.measurements.failures.snapshots import differences, snapshot
@@ -78,18 +77,6 @@ def test_a_trace_tells_what_a_loss_of_power_leaves(server, tmp_path):
             left = snapshot(out, hidden=False)
             assert left.items() <= whole.items()
     assert left == whole
-
-
-@pytest.mark.parametrize(("speed", "limit", "status"), [(0, 1, None), (5, 1, None), (0.7, 2, 0)])
-def test_a_command_hangs_that_uses_no_processor_or_too_much(monkeypatch, speed, limit, status):
-    """`speed` is in seconds of a processor a second."""
-    begun = time.monotonic()
-    monkeypatch.setattr(commands, "LIMIT", limit)
-    monkeypatch.setattr(
-        commands, "_processor_seconds", lambda process: speed * (time.monotonic() - begun)
-    )
-    process = os.posix_spawn("/bin/sleep", ["sleep", "2.3"], os.environ, setpgroup=0)
-    assert commands._wait(process, commands.Request([])) == status
 
 
 def test_snapshots_tell_what_is_missing_left_over_or_different(tmp_path):

@@ -69,25 +69,6 @@ def test_it_computes_equations_2_to_5(options):
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_gradients_are_those_of_finite_differences():
-    layer, noise = _make(), np.random.default_rng(1)
-    upstream = noise.normal(size=[*MASK.shape, SIZES["compressed_units"]])
-    with tf.GradientTape() as tape:
-        tape.watch(X)
-        total = tf.reduce_sum(layer(X, mask=MASK) * tf.constant(upstream, tf.float32))
-    variables = [it for each in layer.convolutions for it in (each.kernel, each.bias)]
-    arguments = [*_weights(layer), X.numpy().astype(np.float64)]
-    for place, gradient in enumerate(tape.gradient(total, [*variables, X])):
-        direction = noise.normal(size=gradient.shape)
-        ends = []
-        for step in (1e-6, -1e-6):
-            moved = list(arguments)
-            moved[place] = moved[place] + step * direction
-            ends.append(np.sum(_reference(moved[:-1], moved[-1]) * upstream))
-        slope = (ends[0] - ends[1]) / 2e-6
-        assert np.sum(gradient * direction) == pytest.approx(slope, rel=1e-3, abs=1e-4), place
-
-
 @pytest.mark.parametrize("place", [0, 4, PLACES - 1])
 def test_the_result_of_every_h_is_dropped(place):
     layer = _make(dropout=0.5)

@@ -1,4 +1,4 @@
-"""Recurrent layers against TensorFlow 1's cells in NumPy, and against Keras' layers."""
+"""Recurrent layers against TensorFlow 1's cells in NumPy."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from disan_tf.layers import BasicGRU, BasicLSTM
 from disan_tf.layers.recurrent import BasicRNN
 from disan_tf.layers.tokens import real_tokens
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
-from tests.support.layers.small import DIM, MASK, UNITS, X, randomised, sigmoid, states_of
+from tests.support.layers.small import MASK, UNITS, X, randomised, sigmoid, states_of
 
 
 @pytest.fixture(params=[BasicLSTM, BasicGRU, BasicRNN])
@@ -71,18 +71,6 @@ def test_it_is_the_gru_cell_of_tensorflow_1_over_the_real_tokens(backward):
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_keras_gru_that_resets_before_the_product_gives_the_same():
-    layer = randomised(BasicGRU(UNITS))
-    keras = tf.keras.layers.GRU(UNITS, reset_after=False, return_sequences=True)
-    keras(X)
-    (r, u), c = np.split(layer.gate_kernel.numpy(), 2, axis=1), layer.candidate_kernel.numpy()
-    (r_bias, u_bias), c_bias = np.split(layer.gate_bias.numpy(), 2), layer.candidate_bias.numpy()
-    of_x, of_h = np.split(np.concatenate([u, r, c], axis=1), [DIM])
-    keras.set_weights([of_x, of_h, np.concatenate([u_bias, r_bias, c_bias])])
-    expected = keras(X, mask=MASK).numpy()[MASK]
-    np.testing.assert_allclose(layer(X, mask=MASK).numpy()[MASK], expected, rtol=1e-5, atol=1e-6)
-
-
 def test_matrices_start_by_glorots_rule_and_a_new_layer_keeps_its_state():
     layer = BasicGRU(300)
     layer.build([None, None, 300])
@@ -114,21 +102,3 @@ def test_it_is_its_equation_over_the_real_tokens(backward):
 
     expected = states_of(cell, 1, backward)
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("backward", [False, True])
-def test_it_is_keras_simple_rnn_in_values_and_gradients(backward):
-    layer = randomised(BasicRNN(UNITS, backward))
-    peer = tf.keras.layers.SimpleRNN(UNITS, return_sequences=True, go_backwards=backward)
-    peer.build(X.shape)
-    dim = X.shape[-1]
-    peer.set_weights([layer.kernel[:dim], layer.kernel[dim:], layer.bias])
-    with tf.GradientTape(persistent=True) as tape:
-        h, expected = layer(X, mask=tf.ones(MASK.shape, tf.bool)), peer(X)
-        expected = tf.reverse(expected, [1]) if backward else expected
-        totals = [tf.reduce_sum(tf.square(it)) for it in (h, expected)]
-    np.testing.assert_allclose(h, expected, rtol=1e-5, atol=1e-6)
-    kernel, bias = tape.gradient(totals[0], layer.trainable_weights)
-    of_x, of_h, of_bias = tape.gradient(totals[1], peer.trainable_weights)
-    np.testing.assert_allclose(kernel, tf.concat([of_x, of_h], axis=0), rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(bias, of_bias, rtol=1e-4, atol=1e-5)

@@ -44,29 +44,6 @@ def test_it_is_its_equation(kind):
     np.testing.assert_allclose(actual, weights, rtol=1e-5, atol=1e-6)
 
 
-def test_gradients_are_the_slopes_of_its_equation(kind):
-    layer = randomised(kind())
-    with tf.GradientTape() as tape:
-        tape.watch([FIRST, SECOND])
-        contexts = layer(FIRST, SECOND, SECOND_MASK)
-        noise = np.random.default_rng(3).normal(size=contexts.shape)
-        total = tf.reduce_sum(contexts * tf.constant(noise, tf.float32))
-    watched = [FIRST, SECOND, *layer.trainable_weights]
-    gradients = tape.gradient(total, watched)
-    exact = in_float64(watched)
-    for number, gradient in enumerate(gradients):
-        step = np.random.default_rng(4).normal(size=gradient.shape)
-        ends = []
-        for sign in (1e-6, -1e-6):
-            first, second, *weights = (
-                it + sign * step if place == number else it for place, it in enumerate(exact)
-            )
-            ends.append(np.sum(noise * reference(kind, first, second, SECOND_MASK, weights)[0]))
-        slope = (ends[0] - ends[1]) / 2e-6
-        assert abs(slope) > 1e-4
-        np.testing.assert_allclose(np.sum(gradient * step), slope, rtol=1e-4, atol=1e-5)
-
-
 def test_scores_of_both_ways_are_those_of_each_way(kind):
     layer = randomised(kind())
     forth, back = layer.mutual_scores(FIRST, SECOND)

@@ -75,31 +75,6 @@ def test_more_padding_of_words_and_sentences_changes_nothing(policy):
     np.testing.assert_array_equal(actual[:, 3:], np.zeros([2, 2, UNITS]))
 
 
-def _gradients(layer, words):
-    with tf.GradientTape() as tape:
-        vectors = layer(tf.constant(words))
-        noise = np.random.default_rng(3).normal(size=vectors.shape)
-        total = tf.reduce_sum(vectors * tf.constant(noise, tf.float32))
-    found = tape.gradient(total, layer.trainable_weights)
-    return [tf.convert_to_tensor(gradient).numpy() for gradient in found], noise
-
-
-def test_its_gradients_are_those_of_small_differences():
-    layer = _layer(width=3)
-    found, noise = _gradients(layer, WORDS)
-    generator = np.random.default_rng(4)
-    for weight, gradient in zip(layer.trainable_weights, found):
-        start, way = weight.numpy(), generator.normal(size=weight.shape)
-        around = []
-        for step in (1e-4, -1e-4):
-            weight.assign(start + step * way)
-            moved = (weight.numpy() - start) / step  # what float32 makes of `way`
-            around.append((np.sum(_expected(layer) * noise), np.sum(moved * gradient)))
-        weight.assign(start)
-        (above, one), (below, other) = around
-        np.testing.assert_allclose((above - below) / 2e-4, (one + other) / 2, rtol=1e-3)
-
-
 def test_dropout_acts_on_the_result_of_every_word_by_itself():
     layer = _layer(dropout=0.5)
     word = tf.constant(np.tile(WORDS[0, 0], [4, 50, 1]))

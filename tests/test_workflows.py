@@ -27,10 +27,6 @@ def _commands(name):
     return [line for step in _steps(name) for line in step.get("run", "").splitlines()]
 
 
-def test_there_are_two_workflows():
-    assert WORKFLOWS.keys() == {"ci", "release"}
-
-
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_a_command_is_a_make_target_or_a_script_that_ci_has(name):
     for command in _commands(name):

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.encoders import DRCN, AdditiveEncoder
+from disan_tf.encoders import AdditiveEncoder
 from disan_tf.layers import WordEmbedding
-from disan_tf.layers.embedding.characters import WordCharacterEmbedding
-from disan_tf.layers.heads.batch_norm import DRCNHead
 from disan_tf.layers.heads.classification import ClassificationHead
 from disan_tf.models import RelatednessModel, SentenceClassifier, SentencePairClassifier
 
@@ -24,10 +22,6 @@ def _ids(length):
 
 
 FIRST, SECOND = _ids(5), _ids(4)
-
-
-def _characters(ids):
-    return GENERATOR.integers(1, 20, [*ids.shape, 3]) * (ids[..., None] > 0)
 
 
 def _parts(classes):
@@ -49,36 +43,17 @@ def _related(loss="kl", lowest=1):
     return model, {"sentence_a": FIRST, "sentence_b": SECOND}, SCORES + lowest - 1
 
 
-def _drcn():
-    embedding = WordCharacterEmbedding(7, 3, 3, character_units=4)
-    encoder = DRCN(4, layers=1, functions="Cs-M")
-    model = SentencePairClassifier(
-        embedding, encoder, DRCNHead(3, 5), pair_features="sum_and_difference"
-    )
-    inputs = {
-        "premise": FIRST,
-        "hypothesis": SECOND,
-        "premise_characters": _characters(FIRST),
-        "hypothesis_characters": _characters(SECOND),
-        "premise_match": (FIRST > 5).astype(int),
-        "hypothesis_match": (SECOND > 5).astype(int),
-    }
-    return model, inputs, LABELS
-
-
 TASKS = {
     "classification": _sentence,
     "nli": _pair,
     "relatedness": _related,
     "squared_error": lambda: _related("squared_error", 0),
-    "drcn": _drcn,
 }
 
 
 @pytest.fixture(
     params=[
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("squared_error", "drcn")))
-        for name in TASKS
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "squared_error")) for name in TASKS
     ]
 )
 def case(request):

@@ -1,6 +1,5 @@
 """Match flags of pairs of tokenised sentences."""
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -72,16 +71,6 @@ def test_sentences_without_tokens_have_no_flags(forms):
 def test_a_table_without_rows_is_refused():
     with pytest.raises(UserError, match="no row; prepare the corpus again"):
         WordForms([])
-
-
-def test_one_trace_serves_any_batch(forms):
-    spec = tf.RaggedTensorSpec([None, None], tf.string, 1)
-    graph = tf.function(forms.matches, [spec, spec], autograph=False)
-    for first, second in ((["she plays"], ["playing"]), (["a", "b c"], ["a b", "b"]), ([], [])):
-        pair = (ragged(*first), ragged(*second))
-        for actual, expected in zip(graph(*pair), forms.matches(*pair)):
-            np.testing.assert_array_equal(actual, expected)
-    assert graph.experimental_get_tracing_count() == 1
 
 
 def test_rows_of_a_file_are_read_as_they_are(tmp_path):

@@ -7,7 +7,7 @@ from data_prep.corpora import multinli
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.input_pipeline.corpus_format import read_manifest
-from tests.support.corpora.nli import COLUMNS, options, row, text_options, write, write_columns
+from tests.support.corpora.nli import COLUMNS, options, row, write, write_columns
 
 MATCHED = [
     row(label, premise=f"{label} {number}", pairID=f"{label}-{number}", genre=genre)
@@ -74,15 +74,13 @@ def test_counts_are_those_of_the_files(data_dir):
     assert multinli.LAYOUT.labeled == figures
 
 
-@pytest.mark.parametrize("tokens", ["parse", "text"])
-def test_columns_hold_what_json_lines_hold(tmp_path, tokens):
-    tokenised = chosen(options if tokens == "parse" else text_options)
+def test_columns_hold_what_json_lines_hold(tmp_path):
     corpora = []
     for folder, writer in (("json", write), ("columns", write_columns)):
         (tmp_path / folder).mkdir()
         header = {"header": (*COLUMNS, "genre")} if writer is write_columns else {}
         writer(tmp_path / folder, multinli.LAYOUT, dev_matched=MATCHED, **header)
-        corpora.append(multinli.read(tmp_path / folder, tokenised))
+        corpora.append(multinli.read(tmp_path / folder, chosen()))
     assert corpora[0].splits == corpora[1].splits
     assert corpora[1].genres == ["fiction", "slate", "travel"]
 

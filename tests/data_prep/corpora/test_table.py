@@ -80,16 +80,8 @@ def test_columns_have_the_names_of_the_options(tmp_path):
     assert fields_of(pairs) == ("premise", "hypothesis")
 
 
-@pytest.mark.parametrize(
-    "labels, classes",
-    [
-        (("10", "9"), ("9", "10")),
-        (("b", "9"), ("9", "b")),
-        (("nan", "3", "2", "1"), ("1", "2", "3", "nan")),  # in the order of no set
-    ],
-)
-def test_classes_are_those_of_the_training_table_in_order(tmp_path, labels, classes):
-    assert read(tmp_path, *(("soup", name) for name in labels * 2)).classes == classes
+def test_classes_are_those_of_the_training_table_in_order(tmp_path):
+    assert read(tmp_path, *[("soup", "10"), ("soup", "9")] * 2).classes == ("9", "10")
 
 
 def test_classes_may_be_given_and_json_labels_may_be_numbers(tmp_path):

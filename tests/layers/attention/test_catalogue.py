@@ -9,7 +9,6 @@ from disan_tf.layers import (
     IntraAttention,
     MultiDimAttention,
     SelfAlignment,
-    Source2Token,
     VanillaAttention,
     positional_encoding,
 )
@@ -118,14 +117,3 @@ def test_multi_dimensional_attention_is_equations_7_to_9():
     layer = randomised(MultiDimAttention(query_dim=QUERY_DIM))
     expected = _reference(layer, mapped(layer.query_map, QUERY))
     np.testing.assert_allclose(layer(X, QUERY, mask=MASK), expected, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("queried", [False, True])
-def test_weights_sum_to_one_over_the_real_tokens_of_each_feature(queried):
-    layer = randomised(MultiDimAttention(query_dim=QUERY_DIM) if queried else Source2Token())
-    arguments = (X, QUERY) if queried else (X,)
-    weights = layer.attention_weights(*arguments, mask=MASK).numpy()
-    assert weights.shape == X.shape
-    assert not weights[~MASK].any()
-    np.testing.assert_allclose(weights.sum(axis=1)[:3], np.ones([3, DIM]), rtol=1e-6)
-    assert np.ptp(weights[0, 0]) > 0.01  # each feature has weights of its own

@@ -13,7 +13,7 @@ import tensorflow as tf
 from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
-from disan_tf.runs.provenance import threads
+from disan_tf.runs.machine import threads
 
 _PACKAGES = (
     *("tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy"),

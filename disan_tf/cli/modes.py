@@ -71,16 +71,14 @@ def evaluate(
     """Prints a model's or series' scores on a split; writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
-    from data_prep.check_options import check_options
-    from data_prep.corpora import splits_of
+    from disan_tf.cli.config import read_data
     from disan_tf.runs.bundle import load_bundle
     from disan_tf.runs.score_tables import advise_folds, render_scores
     from disan_tf.serving.presets import find_bundle
     from disan_tf.training import evaluation, series
 
     def corpus_of(data):
-        check_options(data)  # the checkpoint may be a stranger's
-        splits = splits_of(data)
+        splits = read_data(data).splits  # the checkpoint may be a stranger's
         if split not in splits:
             raise UserError(
                 f"--split={split} must be {join_choices(splits)}{suggestion(split, splits)}"

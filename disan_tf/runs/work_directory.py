@@ -12,7 +12,8 @@ from disan_tf.common.files import PathLike, check_format, read_json, write_json
 from disan_tf.common.options import flatten
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
-from disan_tf.runs.provenance import MACHINE, describe_origin, load
+from disan_tf.runs.machine import MACHINE, load
+from disan_tf.runs.provenance import describe_origin
 
 FORMAT = 2  # of `config.json` and `run.json`
 VERSION_REMEDY = "use the version that wrote it, or train again"

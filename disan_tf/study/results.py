@@ -18,7 +18,7 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import suggestion
 from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
-from disan_tf.runs.provenance import MACHINE
+from disan_tf.runs.machine import MACHINE
 from disan_tf.runs.run import (
     SPLITS,
     Member,

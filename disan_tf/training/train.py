@@ -15,7 +15,7 @@ from disan_tf.input_pipeline import (
 )
 from disan_tf.models.factory import build_model, count_parameters
 from disan_tf.models.memory import memory_limit
-from disan_tf.runs.provenance import emulates_bfloat16
+from disan_tf.runs.machine import emulates_bfloat16
 from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training.calibration import calibrate
 from disan_tf.training.checkpoints import has_checkpoint

@@ -7,12 +7,12 @@ import tensorflow as tf
 
 from disan_tf.common import processor
 from disan_tf.common.schema import check_schema
-from disan_tf.runs import provenance
+from disan_tf.runs import machine
 
 
 def test_the_description_has_the_schema_of_run_json():
-    described = provenance.describe_machine()
-    assert check_schema("run.json", described, provenance.MACHINE, "")
+    described = machine.describe_machine()
+    assert check_schema("run.json", described, machine.MACHINE, "")
     assert described["processor"] and described["load_before"] >= 0
 
 
@@ -23,7 +23,7 @@ def test_processor_and_gpus_have_their_names(names, expected, monkeypatch):
     details = [{"device_name": name} if name else {} for name in names]
     monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind: range(len(details)))
     monkeypatch.setattr(tf.config.experimental, "get_device_details", details.__getitem__)
-    described = provenance.describe_machine()
+    described = machine.describe_machine()
     assert described["gpu"] == expected and isinstance(described["processor"], str)
 
 
@@ -32,10 +32,10 @@ def test_a_load_that_nobody_knows_is_none(monkeypatch):
         raise OSError("no load")
 
     monkeypatch.setattr(os, "getloadavg", unknown)
-    assert provenance.load() is None
+    assert machine.load() is None
     monkeypatch.delattr(os, "getloadavg")
-    assert provenance.load() is None
-    check_schema("run.json", provenance.describe_machine(), provenance.MACHINE, "")
+    assert machine.load() is None
+    check_schema("run.json", machine.describe_machine(), machine.MACHINE, "")
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_the_threads_are_those_that_tensorflow_takes(
     monkeypatch.setattr(tf.config.threading, "get_intra_op_parallelism_threads", lambda: program)
     monkeypatch.setenv("TF_NUM_INTRAOP_THREADS", environment)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(usable)), raising=False)
-    monkeypatch.setattr(provenance, "_HAS_AFFINITY", True)
-    assert provenance.describe_machine()["threads"] == threads
+    monkeypatch.setattr(machine, "_HAS_AFFINITY", True)
+    assert machine.describe_machine()["threads"] == threads
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_bfloat16_is_emulated_by_processors_with_avx512_alone(
         f"model name\t: A CPU\nflags\t\t: {sets}\n\nmodel name\t: B\n"
     )
     monkeypatch.setattr(processor, "LINUX", tmp_path / "cpuinfo")
-    monkeypatch.setattr(provenance, "_gpus", lambda: gpus)
+    monkeypatch.setattr(machine, "_gpus", lambda: gpus)
     monkeypatch.delenv("TF_ENABLE_ONEDNN_OPTS", raising=False)
     if switch:
         monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", switch)
-    assert provenance.emulates_bfloat16() == is_slow
-    assert provenance.describe_machine()["processor"] == "A CPU"
+    assert machine.emulates_bfloat16() == is_slow
+    assert machine.describe_machine()["processor"] == "A CPU"

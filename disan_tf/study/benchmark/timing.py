@@ -13,7 +13,7 @@ from typing import Callable, NamedTuple
 import tensorflow as tf
 
 from disan_tf.ops import available_forms
-from disan_tf.runs import provenance
+from disan_tf.runs import machine
 
 WARM_UPS = 2
 
@@ -91,7 +91,7 @@ def _peak_after(function, arguments) -> float:
 def describe_machine() -> dict:
     """Returns processor, threads, GPUs, versions, and the forms of attention that work here."""
     return {
-        **provenance.describe_machine(),
+        **machine.describe_machine(),
         "python": platform.python_version(),
         "tensorflow": tf.__version__,
         "attention_forms": available_forms(),

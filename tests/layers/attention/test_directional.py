@@ -79,17 +79,6 @@ def test_no_mask_of_six_tokens_gives_nan(direction, form):
     assert output[mask].any(axis=-1).all()
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_a_token_alone_has_no_context(direction):
-    mask = np.array([[False, True, False]])
-    block = _block(direction)
-    x = _vectors(mask)
-    attended = block.attend(x, mask)
-    assert not attended["attention"][:, 1].numpy().any()
-    expected = attended["gate"] * block.input_map(x)  # Eq. 20 with s = 0
-    np.testing.assert_allclose(block(x, mask=mask)[:, 1], expected[:, 1], rtol=1e-6)
-
-
 @PROPERTY
 @given(MASKS, st.sampled_from(DIRECTIONS))
 def test_attend_shows_what_the_block_computes(mask, direction):

@@ -72,16 +72,6 @@ def test_with_a_scalar_matrix_and_a_scaled_tanh_it_is_equation_15(direction):
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_a_token_alone_attends_to_itself_and_with_a_direction_to_nothing():
-    alone = MASK[2]
-    assert alone.sum() == 1
-    s = randomised(Token2Token())(X, mask=MASK).numpy()[2]
-    np.testing.assert_allclose(s[alone], X[2].numpy()[alone], rtol=1e-6)
-    for direction in DIRECTIONS:
-        s = randomised(Token2Token(direction=direction))(X, mask=MASK).numpy()[2]
-        np.testing.assert_array_equal(s, np.zeros_like(s))
-
-
 def test_values_that_are_not_numbers_on_padding_do_not_matter():
     layer = randomised(Token2Token())
     dirty = tf.where(MASK[:, :, None], X, np.nan)

@@ -134,12 +134,6 @@ def test_on_macos_the_loader_finds_tensorflows_symbols(mac, compiler, machine, f
     assert arguments[arguments.index("-undefined") + 1] == "dynamic_lookup"
 
 
-def test_a_library_is_not_changed_after_it_was_linked(compiler):
-    """On macOS the linker signs it."""
-    compiler()
-    assert build.library().read_bytes() == b"half and half"
-
-
 def test_each_kind_of_mac_has_its_library(mac, compiler):
     compiler()
     kinds = [{}, {"brand": "Apple M2"}, {"machine": "x86_64"}, {"options": ("arm.FEAT_BF16: 0",)}]

@@ -114,12 +114,6 @@ def test_the_prediction_replaces_no_field_of_the_input(bundle, tmp_path):
     assert line.probabilities == description["probabilities"]
 
 
-def test_a_mixed_precision_model_has_float32_tensors(mixed_bundle, texts, tmp_path):
-    attend(mixed_bundle, texts, tmp_path / "out")
-    tensors = load(tmp_path / "out", 1)[1]
-    assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float32)}
-
-
 def test_an_empty_folder_is_filled_and_no_lines_leave_it_empty(bundle, tmp_path):
     (tmp_path / "in.txt").touch()
     (tmp_path / "out").mkdir()

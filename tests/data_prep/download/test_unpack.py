@@ -130,3 +130,12 @@ def test_archives_of_one_folder_may_each_have_a_readme(tmp_path):
         place_by_hand(tmp_path, data)
         install(pinned(data, rows={f"{name}.txt": 1}, whole=False), tmp_path)
     assert files(tmp_path / "sst") == ["first.txt", "second.txt"]
+
+
+def test_the_other_edition_of_sick_is_refused_by_its_rows(tmp_path):
+    archive = download.ARCHIVES["sick"][0]
+    path = tmp_path / "archives" / archive.name
+    path.parent.mkdir()
+    path.write_bytes(zip_bytes({"SICK_train.txt": "a row\n" * 4440, "readme.txt": "other"}))
+    assert "SICK_train.txt has 4,440 rows instead of 4,501" in message(archive, tmp_path)
+    assert files(tmp_path / "sick") == []

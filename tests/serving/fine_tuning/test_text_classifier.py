@@ -44,6 +44,20 @@ def test_it_learns_new_classes_from_arrays(classifier):
 
 
 NAMES = np.array(["bad", "good"])[LABELS]
+FORMS = {
+    "lists": (TEXTS.tolist(), LABELS.tolist()),
+    "frame": (pd.DataFrame({"id": LABELS, "text": TEXTS}), pd.DataFrame({"label": LABELS})),
+    "dictionary": ({"text": TEXTS}, tf.constant(LABELS)),
+    "categories": (tf.constant(TEXTS), pd.Series(NAMES, dtype="category")),
+    "records": ([{"text": text} for text in TEXTS], LABELS[:, None]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_texts_and_labels_come_as_people_hold_them(classifier, form):
+    texts, labels = FORMS[form]
+    expected = classifier.evaluate(TEXTS, LABELS, verbose=0)
+    assert classifier.evaluate(texts, labels, verbose=0) == pytest.approx(expected)
 
 
 def _sequence(batches):

@@ -1,9 +1,12 @@
 """The token encoder's contract; its values are tested with the biLM's."""
 
+from unittest import mock
+
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.elmo import TokenEncoder
+from disan_tf.layers.tokens import ROWS_MULTIPLE
 from tests.support.layers.contract import LayerContract
 
 
@@ -26,10 +29,9 @@ class TestTokenEncoder(LayerContract):
         return tf.constant(np.where(mask, ids, 261), tf.int32), mask
 
 
-def test_equal_words_are_computed_once(monkeypatch):
-    layer = TokenEncoder(3, [(1, 2)], dim=4)
-    layer.build(None)
-    seen, encode = [], layer._encode
-    monkeypatch.setattr(layer, "_encode", lambda words: seen.append(len(words)) or encode(words))
-    layer(tf.constant([[[5, 6, 7], [1, 2, 3]], [[1, 2, 3], [5, 6, 7]]]))
-    assert seen == [3]  # with the one of zeros
+def test_equal_words_are_computed_once():
+    words = tf.constant([[[5, 6, 7], [1, 2, 3]] * 100] * 2)
+    with mock.patch.object(tf.nn, "conv1d", wraps=tf.nn.conv1d) as convolve:
+        TokenEncoder(3, [(1, 2)], dim=4)(words)
+    (call,) = convolve.call_args_list
+    assert call.args[0].shape[0] == ROWS_MULTIPLE  # which is more than two words, and one of zeros

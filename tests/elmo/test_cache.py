@@ -173,14 +173,17 @@ def test_an_interrupted_cache_goes_on_and_becomes_the_same_file(
     assert not (whole / "progress.json").exists()
 
 
-def test_a_cache_that_was_cut_short_begins_anew(cached, bilm):
-    share = 0.99
+@pytest.mark.parametrize("whole, batches", [(False, None), (True, 10**6)])
+def test_a_cut_cache_and_a_damaged_note_of_the_progress_begin_anew(cached, bilm, whole, batches):
     folder = cache_layers(cached, bilm).folder
     expected, layers = _bytes(folder), folder / "layers.npy"
     (folder / "cache.json").unlink()
-    layers.write_bytes(expected["layers.npy"][: int(share * layers.stat().st_size)])
-    batches = len(plan_batches(find_sentences(cached)))
-    noted = {"batches": batches, "of": batches}
+    if whole:
+        np.lib.format.open_memmap(layers, "r+")[:] = 0
+    else:
+        layers.write_bytes(expected["layers.npy"][: int(0.99 * layers.stat().st_size)])
+    count = len(plan_batches(find_sentences(cached)))
+    noted = {"batches": batches or count, "of": count}
     (folder / "progress.json").write_text(json.dumps(noted))
     assert _bytes(cache_layers(cached, bilm).folder) == expected
 
@@ -249,18 +252,16 @@ def test_the_need_is_told_and_a_full_disk_is_refused(corpus, bilm, monkeypatch, 
 
 
 def test_a_damaged_cache_is_named_with_the_remedy(cached, bilm):
-    name = "dev.sentence.starts.npy"
     folder = cache_layers(cached, bilm).folder
-    (folder / name).write_bytes(b"no array")
+    (folder / "dev.sentence.starts.npy").write_bytes(b"no array")
     with pytest.raises(UserError, match="cannot be read.*delete .* computes it again"):
         cache_layers(cached, bilm).split("dev", ["sentence"])
 
 
 def test_places_without_layers_are_refused(cached, bilm):
-    place = 10**9
     folder = cache_layers(cached, bilm).folder
     starts = np.load(folder / "dev.sentence.starts.npy")
-    starts[0] = place
+    starts[0] = 10**9
     np.save(folder / "dev.sentence.starts.npy", starts)
     with pytest.raises(UserError, match="dev.sentence.starts.npy names tokens that have no layers"):
         cached.with_layers(cache_layers(cached, bilm)).split("dev")
@@ -275,20 +276,8 @@ def test_a_cache_that_does_not_record_its_files_is_refused(cached, bilm, content
 
 
 def test_a_note_of_the_progress_that_is_none_is_named(cached, bilm):
-    batches = "three"
     folder = cache_layers(cached, bilm).folder
     (folder / "cache.json").unlink()
-    (folder / "progress.json").write_text(json.dumps({"batches": batches, "of": 3}))
+    (folder / "progress.json").write_text(json.dumps({"batches": "three", "of": 3}))
     with pytest.raises(UserError, match="progress.json: batches must be a whole number; delete"):
         cache_layers(cached, bilm)
-
-
-def test_a_damaged_note_of_the_progress_begins_anew(cached, bilm):
-    batches = 10**6
-    folder = cache_layers(cached, bilm).folder
-    expected = _bytes(folder)
-    (folder / "cache.json").unlink()
-    np.lib.format.open_memmap(folder / "layers.npy", "r+")[:] = 0
-    noted = {"batches": batches, "of": len(plan_batches(find_sentences(cached)))}
-    (folder / "progress.json").write_text(json.dumps(noted))
-    assert _bytes(cache_layers(cached, bilm).folder) == expected

@@ -100,6 +100,19 @@ def test_what_contradicts_itself_is_refused(change, words, tmp_path, corpus):
         read_info(bundle.directory)
 
 
+def test_a_bundle_may_hold_a_removed_option_at_its_old_value_alone(tmp_path):
+    shutil.copytree(CHECKPOINTS / "demo", tmp_path / "demo")
+    path = tmp_path / "demo" / "model.json"
+    info = json.loads(path.read_text())
+    info["config"]["encoder"]["own_parameters"] = False
+    path.write_text(json.dumps(info))
+    assert "own_parameters" not in load_bundle(path.parent, has_weights=False).config.encoder
+    info["config"]["encoder"]["own_parameters"] = True
+    path.write_text(json.dumps(info))
+    with pytest.raises(UserError, match="model.json: encoder.own_parameters=True is not supported"):
+        load_bundle(path.parent)
+
+
 def test_a_dtype_that_keras_does_not_know_is_refused(tmp_path, corpus):
     bundle = save(tmp_path / "best", "drcn_snli", corpus)
     path = bundle.directory / "model.json"

@@ -121,12 +121,13 @@ class Config:
             )
 
     def _check_splits(self) -> None:
-        known = self.data.splits if self.data else self.evaluate.splits
-        for split in set(self.evaluate.splits) - set(known):
+        known, splits = self.data and self.data.splits, self.evaluate.splits
+        unknown = [split for split in splits if known and split not in known]
+        if unknown:
             others = [name for name in known if name not in WITH_CURVES]
             raise UserError(
-                f"{flag('evaluate', 'splits')}={self.evaluate.splits} must be of "
-                f"{', '.join(others)}{suggestion(split, others)}"
+                f"{flag('evaluate', 'splits')}={splits} must be of {', '.join(others)}"
+                f"{suggestion(unknown[0], others)}"
             )
 
     def _check_xla(self) -> None:

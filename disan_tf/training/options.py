@@ -73,6 +73,11 @@ class TrainingOptions:
         if self.class_weights not in ("", BALANCED):
             _numbers(self.class_weights)
 
+    def prepare_loss(self, model: SentenceModel, corpus: PreparedCorpus) -> None:
+        """Gives a model the weights of its classes in the training loss."""
+        if self.class_weights:
+            model.class_weights = self.weights_of_classes(corpus)
+
     def weights_of_classes(self, corpus: PreparedCorpus) -> np.ndarray:
         """Computes the weight of each class in the training loss, <float32>[classes].
 

@@ -61,8 +61,8 @@ def train(
         or see `build` and `Loop.run`.
     """
     work, devices = WorkDirectory(workdir, config), devices or Distribution()
-    check_work(work, initial)
     devices.check_same("config", work.config.to_dict())
+    check_work(work, initial)
     with devices.chief_first():
         corpus = corpus_of()
     devices.check_same("corpus", corpus.manifest)
@@ -81,7 +81,7 @@ def train(
     finally:
         progress.on_train_end()  # an error's message stands below the bar
     if work.config.task.get("calibrate"):
-        print(calibrate(work.best, corpus))
+        print(calibrate(work.best, loop.corpus))
     work.record_load()
     return summary
 
@@ -130,8 +130,7 @@ def build(
         model.set_resources(resources)
         if initial and not resumes:
             initial.apply(model, corpus)
-        if config.train.class_weights:
-            model.class_weights = config.train.weights_of_classes(corpus)
+        config.train.prepare_loss(model, corpus)
         method = make_method(model, config)
     devices.check_same("initial model", initial and initial.record)
     return Loop(config, model, method, corpus, plan, work, callbacks, devices)

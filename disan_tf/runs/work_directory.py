@@ -77,8 +77,7 @@ class WorkDirectory:
 
         `start` is the name of the model of `--init_from`; None = random weights.
         """
-        if (self.path / "run.json").exists():
-            check_start(self.path, start)
+        check_start(self.path, start)
         if not (self.path / "config.json").exists():
             return
         wanted = flatten(json.loads(json.dumps(self.config.to_dict())))  # tuples become lists
@@ -145,10 +144,12 @@ class WorkDirectory:
 
 
 def check_start(workdir: Path, name: Optional[str]) -> None:
-    """Raises UserError unless the training in a work directory began with the model of this name.
+    """Raises UserError if the training in a work directory began with another model than this.
 
-    None = random weights.
+    `name` is the name of the model; None = random weights.
     """
+    if not (workdir / "run.json").exists():
+        return
     recorded = read_start(workdir)
     if (recorded and recorded["name"]) == name:
         return

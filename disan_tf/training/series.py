@@ -13,7 +13,6 @@ import functools
 import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -29,11 +28,12 @@ from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished, read_scores
 from disan_tf.runs.work_directory import WorkDirectory, check_start
+from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.config import Config
 from disan_tf.training.distribution.cluster import open_devices
 from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.initial_model import InitialModel
-from disan_tf.training.train import check_work, train
+from disan_tf.training.train import train
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,9 @@ def train_series(
     series.check()
     for path in _member_configs(workdir):
         check_start(path.parent, initial and initial.name)
-    for member in members:
-        check_work(WorkDirectory(workdir / member.name, member.config), initial)
+    folders = [workdir / member.name / "checkpoints" for member in members]
+    if initial and not all(map(has_checkpoint, folders)):
+        initial.check_fits(config)
     series.claim()
     tf.get_logger().addFilter(is_useful)
     if len(folds) == 1 and folds[0] != "all":
@@ -110,16 +111,16 @@ def train_series(
             "--folds=all trains all, and --config.data.folds sets their number.",
             flush=True,
         )
-    postponed = []
-    for member, waits in chain(zip(members, repeat(False)), zip(postponed, repeat(True))):
-        title = f"{member.name} ({members.index(member) + 1} of {len(members)})"
+    options, postponed = (prepare, pictures, initial), []
+    titles = [f"{it.name} ({n} of {len(members)})" for n, it in enumerate(members, start=1)]
+    for member, title in zip(members, titles):
         try:
-            _finish_member(workdir, member, title, waits, prepare, pictures, initial)
+            _finish_member(workdir, member, title, *options)
         except Owned as owner:
             print(f"{member.name}: {owner}", flush=True)
-            postponed.append(member)
-        else:
-            write_json(workdir / "series.json", series_summary.summarise_series(workdir))
+            postponed.append((member, title))
+    for member, title in postponed:
+        _finish_member(workdir, member, title, *options, waits=True)
     return _record(workdir)
 
 
@@ -152,24 +153,24 @@ def _record(workdir: Path) -> dict:
     return summary
 
 
-def _finish_member(workdir, member, title, waits, prepare, pictures, initial):
+def _finish_member(workdir, member, title, prepare, pictures, initial, waits=False):
     """Trains a member unless it is finished; raises Owned if another process trains it."""
     config, folder = member.config, workdir / member.name
     with owned(folder, waits):
         work = WorkDirectory(folder, config)
         work.check(initial and initial.name)
         work.claim()
-        if is_finished(folder, config.train.schedule):
-            print(f"{title}: finished", flush=True)
-            return
-        print(title, flush=True)
-        corpus_of = functools.cache(lambda: prepare(config.data.options))
-        with open_devices(config.train.distribution) as devices:
-            train(config, corpus_of, folder, devices, initial, pictures)
-        corpus = corpus_of()
-        missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
-        _evaluate_member(folder, corpus, sorted(missing))
-        _free_memory()
+        is_done = is_finished(folder, config.train.schedule)
+        print(title + (": finished" if is_done else ""), flush=True)
+        if not is_done:
+            corpus_of = functools.cache(lambda: prepare(config.data.options))
+            with open_devices(config.train.distribution) as devices:
+                train(config, corpus_of, folder, devices, initial, pictures)
+            corpus = corpus_of()
+            missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
+            _evaluate_member(folder, corpus, sorted(missing))
+            _free_memory()
+        write_json(workdir / "series.json", series_summary.summarise_series(workdir))
 
 
 def is_useful(record) -> bool:

@@ -103,7 +103,6 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     """Draws a model's figures for the sentences of its paper or of an input file."""
     from disan_tf.common.files import read_json, scratch_folder
     from disan_tf.serving.attention_page.attention_files import read_lines
-    from disan_tf.serving.attention_page.figures import DRAWINGS
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.inference.records import text_name
@@ -135,7 +134,7 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
             "lines": list(read_lines(scratch / "attention")),
             "vectors": read_json(vectors, "attend again") if vectors.exists() else {},
         }
-        draw_model(DRAWINGS, sources, model, output, names)
+        draw_model(sources, model, output, names)
 
 
 def report_lines(lines: int, blank: int, input, treatment: str) -> None:

@@ -8,7 +8,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Callable, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines, write_atomically
@@ -17,6 +17,7 @@ from disan_tf.common.plots import save_picture
 from disan_tf.common.tables import markdown_table
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.work_directory import read_config
+from disan_tf.serving.attention_page.figures import DRAWINGS
 from disan_tf.study.figures import drawings
 from disan_tf.study.papers import find_row
 from disan_tf.study.results import describe_members
@@ -136,25 +137,18 @@ def check_encoder(encoder: str, names: Sequence[str]) -> None:
         )
 
 
-def draw_model(
-    drawings: Mapping[str, Callable],
-    sources: Mapping,
-    model: DrawnModel,
-    output: Path,
-    names: Sequence[str],
-) -> None:
+def draw_model(sources: Mapping, model: DrawnModel, output: Path, names: Sequence[str]) -> None:
     """Draws the figures of a model's attention in some lines.
 
     Args:
-      drawings: see `disan_tf.serving.attention_page.figures.DRAWINGS`.
-      sources: "lines", see `serving.attention_page.attention_files.read_lines`, and "vectors",
+      sources: "lines", see `disan_tf.serving.attention_page.attention_files.read_lines`, and "vectors",
         the content of `weight_vectors.json`, or {} where there is none.
       model: the model, after which a folder of `output` is named.
       output, names: see `draw_runs`.
     """
     for figure in _chosen(_OF_MODELS, names):
         if figure.encoder == model.config["encoder"]["name"]:
-            picture, folder = drawings[figure.draw](sources[figure.source]), output / model.name
+            picture, folder = DRAWINGS[figure.draw](sources[figure.source]), output / model.name
             print(_save(figure, picture, folder, model.describe(), model.command))
     write_atomically(output / "README.md", figures_readme(output))
 

@@ -61,7 +61,7 @@ def drawn(tmp_path):
     sources = {"lines": list(read_lines(tmp_path / "attended")), "vectors": {}}
 
     def draw(*names):
-        draw_model(DRAWINGS, sources, model, tmp_path / "out", names)
+        draw_model(sources, model, tmp_path / "out", names)
         return tmp_path / "out" / "own"
 
     return draw

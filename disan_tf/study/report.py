@@ -15,7 +15,6 @@ Runs in a folder `fine_tuning` of the tree go to folders of this name. No table 
 series' folder says why its figures differ from the paper's.
 """
 
-import csv
 from collections import Counter
 from pathlib import Path
 from typing import Callable, Optional
@@ -31,7 +30,7 @@ from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 from disan_tf.study import settings
 from disan_tf.study.benchmark.recorded import benchmark_tables
-from disan_tf.study.claims.ledger import assess_claims, render_claims
+from disan_tf.study.claims.ledger import Ledger, assess_claims, render_claims
 from disan_tf.study.figures.catalogue import draw_results
 from disan_tf.study.figures.data import render_figure_data
 from disan_tf.study.figures.drawings import draw_table_curves
@@ -44,7 +43,6 @@ from disan_tf.study.results import (
     percent,
     read_records,
     read_result,
-    read_results,
     training_share,
     write_predictions,
 )
@@ -68,14 +66,18 @@ def report(runs: Optional[Path], output: Path, load_config: LoadConfig) -> None:
     records = read_records(output)
     draw_table_curves(records.results, output / "figures")
     draw_results(records.results, output / "figures")
-    for name, text in render_pages(records, load_config).items():
-        write_atomically(output / name, text)
+    ledger = assess_claims(records)
+    pages = {
+        output / name: text for name, text in render_pages(records, ledger, load_config).items()
+    }
     if output.resolve() == CHECKPOINTS:
-        update_pages()
+        pages.update(repository_pages(records.results, ledger))
+    for path, text in pages.items():
+        write_atomically(path, text)
     print(f"tables in {output / 'tables'}")
 
 
-def render_pages(records: Records, load_config: LoadConfig) -> dict[str, str]:
+def render_pages(records: Records, ledger: Ledger, load_config: LoadConfig) -> dict[str, str]:
     """Renders the tables and pages of records: path below `checkpoints` -> text."""
     tables = {
         **render_tables(records),
@@ -85,7 +87,7 @@ def render_pages(records: Records, load_config: LoadConfig) -> dict[str, str]:
     }
     return {
         **{f"tables/{name}": text for name, text in tables.items()},
-        **render_claims(assess_claims(records)),
+        **render_claims(ledger),
         settings.PAGE: settings.render_settings(records.results, load_config),
     }
 
@@ -149,18 +151,16 @@ def summarise(folder: Path, previous: dict) -> dict:
     return {**about, **run}
 
 
-def update_pages(repository: Path = CHECKPOINTS.parent) -> None:
-    """Writes the generated parts; a UserError says that marks are missing, and changes no file."""
-    for path, text in pages(repository).items():
-        write_atomically(path, text)
+def repository_pages(
+    results: dict[str, dict], ledger: Ledger, repository: Path = CHECKPOINTS.parent
+) -> dict[Path, str]:
+    """Returns the pages of `FILES`, with what stands between their marks written anew.
 
-
-def pages(repository: Path = CHECKPOINTS.parent) -> dict[Path, str]:
-    """Returns the pages, with what stands between their marks written anew."""
-    results = read_results(repository / "checkpoints" / "results")
-    ledger = ledger_sentence(repository / "checkpoints" / "claims.csv")
+    Raises:
+      UserError: a page lacks its marks.
+    """
     table, rows = front_page_table(results), render_rows(read_targets(results))
-    parts = {"results": f"{table}\n{ledger}\n", "rows": rows}
+    parts = {"results": f"{table}\n{ledger_sentence(ledger)}\n", "rows": rows}
     paths = {name: repository / file for name, file in FILES.items()}
     return {path: _with(path, name, parts[name]) for name, path in paths.items()}
 
@@ -175,13 +175,12 @@ def _with(path: Path, name: str, content: str) -> str:
     return before + begin + content + end + after
 
 
-def ledger_sentence(path: Path) -> str:
-    """Returns the number of the papers' claims with each verdict in `claims.csv`, as a sentence."""
-    with open(path, encoding="utf-8", newline="") as file:
-        lines = [line for line in csv.DictReader(file) if line["made by"] == "the paper"]
-    counts = Counter(line["verdict"] for line in lines)
+def ledger_sentence(ledger: Ledger) -> str:
+    """Returns the number of the papers' claims with each verdict, as a sentence."""
+    entries = [entry for part in ledger.values() for entry in part if not entry.claim.ours]
+    counts = Counter(entry.verdict for entry in entries)
     return (
-        f"The [ledger](checkpoints/claims.md) lists {len(lines)} claims: {counts['supported']} "
+        f"The [ledger](checkpoints/claims.md) lists {len(entries)} claims: {counts['supported']} "
         f"supported, {counts['not supported']} not supported, {counts['undecided']} undecided and "
         f"{counts['not tested']} not tested."
     )

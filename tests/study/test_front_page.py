@@ -1,17 +1,13 @@
 """Our best figures beside those of the papers."""
 
-import shutil
+from types import SimpleNamespace
 
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.study.papers import TABLES
-from disan_tf.study.report import (
-    front_page_table,
-    ledger_sentence,
-    pages,
-    update_pages,
-)
+from disan_tf.study.report import front_page_table, ledger_sentence, repository_pages
+from disan_tf.study.results import read_result
 from tests.support.errors import user_error
 from tests.support.runs.training import load_config
 
@@ -47,14 +43,17 @@ def test_every_paper_has_a_row_of_models_of_its_table_and_a_figure():
         assert theirs and ours == "not run"
 
 
-def test_the_sentence_on_the_ledger_counts_verdicts(tmp_path):
+def test_the_sentence_on_the_ledger_counts_the_papers_verdicts():
     verdicts = ["supported", "undecided", "not tested", "undecided", "not supported", "undecided"]
-    lines = ["made by,verdict", *(f"the paper,{verdict}" for verdict in verdicts), "us,supported"]
-    (tmp_path / "claims.csv").write_text("\n".join(lines))
-    text = ledger_sentence(tmp_path / "claims.csv")
+    entries = [_entry(verdict) for verdict in verdicts]
+    text = ledger_sentence({"one": entries[:2], "other": [*entries[2:], _entry("supported", True)]})
     assert text.endswith(
         "lists 6 claims: 1 supported, 1 not supported, 3 undecided and 1 not tested."
     )
+
+
+def _entry(verdict, ours=False):
+    return SimpleNamespace(verdict=verdict, claim=SimpleNamespace(ours=ours))
 
 
 def test_of_several_runs_the_best_on_dev_counts_whatever_its_test_score():
@@ -76,11 +75,7 @@ def test_the_papers_figure_is_that_of_our_model_or_else_its_strongest():
 
 @pytest.fixture
 def repository(tmp_path):
-    """Two pages whose results are outdated, a recorded result, and a ledger."""
-    result = next((CHECKPOINTS / "results").glob("disan_sst*.json"))
-    (tmp_path / "checkpoints/results").mkdir(parents=True)
-    shutil.copy(result, tmp_path / "checkpoints/results/mine.json")
-    (tmp_path / "checkpoints/claims.csv").write_text("made by,verdict\nthe paper,supported\n")
+    """Two pages whose results are outdated."""
     (tmp_path / "docs").mkdir()
     for path, marks in MARKS.items():
         (tmp_path / path).write_text("before\n" + "earlier\n".join(marks) + "after\n")
@@ -88,8 +83,10 @@ def repository(tmp_path):
 
 
 def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
-    update_pages(repository)
-    texts = {path: (repository / path).read_text() for path in MARKS}
+    path = next((CHECKPOINTS / "results").glob("disan_sst*.json"))
+    ledger = {"one": [_entry("supported")]}
+    pages = repository_pages({"mine": read_result(path)}, ledger, repository)
+    texts = {name: pages[repository / name] for name in MARKS}
     for path, (begin, end) in MARKS.items():
         assert texts[path].startswith(f"before\n{begin}")
         assert texts[path].endswith(f"{end}after\n") and "earlier" not in texts[path]
@@ -99,16 +96,8 @@ def test_what_stands_between_the_marks_is_replaced_and_nothing_else(repository):
 
 
 @pytest.mark.parametrize("page, mark", [(page, MARKS[page][k]) for k, page in enumerate(MARKS)])
-def test_pages_without_a_mark_are_refused_and_not_changed(repository, page, mark):
+def test_pages_without_a_mark_are_refused(repository, page, mark):
     path = repository / page
     path.write_text(path.read_text().replace(mark, ""))
-    before = [(repository / each).read_text() for each in MARKS]
-    assert f"{path} lacks the lines <!-- " in user_error(update_pages, repository)
-    assert [(repository / each).read_text() for each in MARKS] == before
-
-
-def test_the_pages_show_what_is_recorded():
-    found = pages()
-    assert found.keys() == {CHECKPOINTS.parent / page for page in MARKS}
-    for path, text in found.items():
-        assert text == path.read_text("utf-8"), f"run --mode=report for {path}"
+    message = user_error(repository_pages, {}, {}, repository)
+    assert f"{path} lacks the lines <!-- " in message

@@ -7,7 +7,8 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.study.report import record, render_pages, report
+from disan_tf.study.claims.ledger import assess_claims
+from disan_tf.study.report import record, render_pages, report, repository_pages
 from disan_tf.study.results import (
     read_predictions,
     read_records,
@@ -22,9 +23,13 @@ START = {"name": "m", "sha256": "a", "words": 9, "words_found": 7, "head": False
 
 
 def test_the_pages_of_the_repository_are_those_of_its_records():
-    pages = render_pages(read_records(CHECKPOINTS), load_config)
+    records = read_records(CHECKPOINTS)
+    ledger = assess_claims(records)
+    pages = render_pages(records, ledger, load_config)
     for name, text in pages.items():
         assert (CHECKPOINTS / name).read_text("utf-8") == text, f"run --mode=report for {name}"
+    for path, text in repository_pages(records.results, ledger).items():
+        assert path.read_text("utf-8") == text, f"run --mode=report for {path}"
     tables = {f"tables/{path.name}" for path in (CHECKPOINTS / "tables").iterdir()}
     assert pages.keys() == {*tables, "claims.md", "claims.csv", "deviations.md"}
 

@@ -141,7 +141,7 @@ def draw_model(sources: Mapping, model: DrawnModel, output: Path, names: Sequenc
     """Draws the figures of a model's attention in some lines.
 
     Args:
-      sources: "lines", see `disan_tf.serving.attention_page.attention_files.read_lines`, and "vectors",
+      sources: "lines", see `serving.attention_page.attention_files.read_lines`, and "vectors",
         the content of `weight_vectors.json`, or {} where there is none.
       model: the model, after which a folder of `output` is named.
       output, names: see `draw_runs`.

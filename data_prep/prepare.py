@@ -19,8 +19,14 @@ from data_prep.write_vocabulary import write_vocabulary
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, sha256, sync_and_rename, write_json
 from disan_tf.common.progress import stages
-from disan_tf.input_pipeline.corpus_format import FORMAT, MANIFEST, Keys, has_format, read_manifest
-from disan_tf.input_pipeline.recorded_files import record_files
+from disan_tf.input_pipeline.corpus_format import (
+    FORMAT,
+    MANIFEST,
+    Keys,
+    has_format,
+    read_manifest,
+    record_files,
+)
 from disan_tf.text import word_vectors
 from disan_tf.text.tokenizer import VERSIONS, lowercase
 

@@ -116,7 +116,11 @@ def main(_) -> None:
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
     for flag in defined_flags():
-        _check_encoding(flag)
+        try:  # TensorFlow opens no other paths
+            str(flag.value).encode("utf-8")
+        except UnicodeEncodeError:
+            printable = str(flag.value).encode("utf-8", "replace").decode()
+            raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
         if flag.value == "" and flag.name in _PATHS:
             raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
         if flag.present and flag.name not in [*OF_ALL_MODES, *parameters_of(mode)]:
@@ -161,15 +165,6 @@ def keep_compiled(folder: Optional[str]) -> None:
     os.environ["TF_XLA_FLAGS"] = (
         f"--tf_xla_persistent_cache_directory={path} --tf_xla_persistent_cache_device_types=GPU"
     )
-
-
-def _check_encoding(flag: flags.Flag) -> None:
-    """Raises UserError for a path that is not UTF-8, which TensorFlow cannot open."""
-    try:
-        str(flag.value).encode("utf-8")
-    except UnicodeEncodeError:
-        printable = str(flag.value).encode("utf-8", "replace").decode()
-        raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
 
 
 def defined_flags() -> list[flags.Flag]:

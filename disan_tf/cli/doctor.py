@@ -13,7 +13,7 @@ import tensorflow as tf
 from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
-from disan_tf.runs.machine import threads
+from disan_tf.common.machine import threads
 
 _PACKAGES = (
     *("tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy"),
@@ -55,8 +55,7 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:
     """Yields a line for each prepared corpus and each cache of a biLM's layers."""
     # Imported here: these need a Keras, and the rest of the report does not.
-    from disan_tf.input_pipeline.corpus_format import CACHE, MANIFEST, RECORDS, Keys
-    from disan_tf.input_pipeline.recorded_files import damaged_files
+    from disan_tf.input_pipeline.corpus_format import CACHE, MANIFEST, RECORDS, Keys, damaged_files
 
     manifests = [*prepared_dir.glob(f"[!.]*/{MANIFEST}"), *prepared_dir.glob(f"[!.]*/{CACHE}")]
     for path in sorted(manifests):

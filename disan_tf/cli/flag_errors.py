@@ -72,20 +72,15 @@ def log_failure(error: Exception, workdir: Optional[str]) -> str:
     for folder in (workdir, None):
         with contextlib.suppress(OSError):
             if folder is None or Path(folder).is_dir():
-                where = f"the traceback is in {_write_log(log, folder)}"
+                handle, path = tempfile.mkstemp(".log", "disan_tf-error-", folder)  # for its owner
+                with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+                    file.write(log)
+                where = f"the traceback is in {path}"
                 break
     return shorten(
         f"internal error, {type(error).__name__}: {_message(error)[:300]} Please report "
         f"it; {where}."
     )
-
-
-def _write_log(text: str, folder: Optional[str]) -> str:
-    """Writes a new file that only its owner may read; returns its path."""
-    handle, path = tempfile.mkstemp(".log", "disan_tf-error-", folder)
-    with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
-    return path
 
 
 def check_repetitions(argv: list[str]) -> None:
@@ -106,14 +101,12 @@ def check_tuples(argv: list[str], config) -> None:
     """
     for argument, following in zip(argv, [*argv[1:], ""]):
         override = _OVERRIDE.match(argument)
-        if override and isinstance(_option(config, override[1]), tuple):
-            text = following if override[2] is None else override[2]
-            if not text.lstrip().startswith("("):
-                raise UserError(f"--config.{override[1]}={text} must be {_TUPLE}.")
-
-
-def _option(config, name: str):
-    return functools.reduce(lambda section, part: section[part], name.split("."), config)
+        if not override:
+            continue
+        text = following if override[2] is None else override[2]
+        option = functools.reduce(lambda it, part: it[part], override[1].split("."), config)
+        if isinstance(option, tuple) and not text.lstrip().startswith("("):
+            raise UserError(f"--config.{override[1]}={text} must be {_TUPLE}.")
 
 
 def _config_file(argv) -> Optional[str]:

@@ -6,7 +6,6 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Callable
 
 from absl import flags
@@ -61,7 +60,9 @@ def help_text(modes: Mapping[str, Callable], defined_flags: Sequence[flags.Flag]
     lines += ["", "Flags, by the modes that take them:"]
     for takers, group in sorted(groups.items(), key=lambda item: -len(item[0])):
         lines += ["", f"{', '.join(takers)}:"]
-        lines += [_entry(f"--{flag.name}", _describe(flag), 19) for flag in group]
+        for flag in group:
+            default = f" Default: {flag.default}." if flag.default not in (None, []) else ""
+            lines.append(_entry(f"--{flag.name}", f"{flag.help}{default}", 19))
     lines += [_LAST_FLAGS]
     return "\n".join(lines)
 
@@ -94,11 +95,6 @@ def _needs(mode, defaults) -> str:
     return ", ".join(others)
 
 
-def _describe(flag) -> str:
-    """Returns the help text of a flag and its default."""
-    return f"{flag.help} Default: {flag.default}." if flag.default not in (None, []) else flag.help
-
-
 def _entry(name: str, text: str, width: int = 11) -> str:
     return textwrap.fill(
         text, _WIDTH, initial_indent=f"  {name:{width}}", subsequent_indent=" " * (width + 2)
@@ -107,7 +103,10 @@ def _entry(name: str, text: str, width: int = 11) -> str:
 
 def list_models(presets: Sequence[Preset]) -> str:
     """Returns a line for each released model, with its name, inputs, outputs and test score."""
-    rows = [(preset.name, _task(preset), _score(preset)) for preset in presets]
+    rows = [
+        (preset.name, _task(preset), _SCORES[preset.metric].format(preset.score))
+        for preset in presets
+    ]
     names, tasks, _ = (max(map(len, column)) for column in zip(*rows))
     lines = [f"{name:{names}}  {task:{tasks}}  {score}" for name, task, score in rows]
     example = f"{command()} --mode=predict --checkpoint={presets[0].name} --input=lines.txt"
@@ -116,10 +115,11 @@ def list_models(presets: Sequence[Preset]) -> str:
 
 def list_configs() -> str:
     """Returns a line for each config of the package, and its variants below it."""
+    import_configs()
     lines = []
     for name in config_names():
         try:
-            module = _module(name)
+            module = importlib.import_module(f"configs.{name}")
             summary = (module.__doc__ or "").strip().partition("\n")[0].rstrip(".")
             variants = ", ".join(module.VARIANTS)
         except Exception as error:  # a config is Python and can raise anything
@@ -131,20 +131,11 @@ def list_configs() -> str:
     return "\n".join([*lines, "", f"To train a variant: {example}"])
 
 
-def _module(name: str) -> ModuleType:
-    import_configs()
-    return importlib.import_module(f"configs.{name}")
-
-
 def _task(preset: Preset) -> str:
     outputs = ", ".join(preset.classes)
     if preset.metric == "pearson":
         outputs = f"a score from {preset.classes[0]} to {preset.classes[-1]}"
     return f"{_INPUTS[preset.task]} -> {outputs}"
-
-
-def _score(preset: Preset) -> str:
-    return _SCORES[preset.metric].format(preset.score)
 
 
 def next_steps(workdir, data_dir, prepared_dir) -> str:

@@ -11,6 +11,23 @@ from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, import_confi
 from disan_tf.common.progress import notify
 
 
+def read_config(tree):
+    """Checks a config's sections against the components that take them; see `from_dict`."""
+    from disan_tf.training.config import from_dict
+
+    return from_dict(tree, read_data)
+
+
+def read_data(options):
+    """Checks the section `data` against the corpus' reader, the tokenizer and the vocabulary."""
+    from data_prep.check_options import check_options
+    from data_prep.corpora import fields_of, splits_of
+    from disan_tf.training.config import Data
+
+    check_options(options)
+    return Data(options, fields_of(options), splits_of(options))
+
+
 def load_config(name: str, variant: str = ""):
     """Returns a config of `configs/`."""
     import_configs()

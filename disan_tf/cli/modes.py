@@ -17,6 +17,8 @@ from disan_tf.cli.loading import (
     initial_model,
     load_config,
     prepare_corpus,
+    read_config,
+    read_data,
     report_lines,
 )
 from disan_tf.common.errors import UserError
@@ -27,8 +29,6 @@ from disan_tf.common.progress import notify
 
 def prepare(config, data_dir, prepared_dir) -> None:
     """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
-    from disan_tf.cli.config import read_config
-
     prepare_corpus(read_config(config).data.options, data_dir, prepared_dir, in_full=True)
 
 
@@ -36,7 +36,6 @@ def train(
     config, workdir, data_dir, prepared_dir, seeds=(), folds=(), pictures=True, init_from=None
 ) -> None:
     """Prepares the corpus and trains, or resumes at the last checkpoint in --workdir."""
-    from disan_tf.cli.config import read_config
     from disan_tf.cli.help import next_steps
     from disan_tf.training import series, train
     from disan_tf.training.distribution.cluster import open_devices
@@ -71,7 +70,6 @@ def evaluate(
     """Prints a model's or series' scores on a split; writes them into --workdir or --output."""
     if not (output or workdir):
         raise UserError("--mode=evaluate needs --workdir, or --output for the scores.")
-    from disan_tf.cli.config import read_data
     from disan_tf.runs.bundle import load_bundle
     from disan_tf.runs.score_tables import advise_folds, render_scores
     from disan_tf.serving.presets import find_bundle
@@ -289,7 +287,6 @@ def doctor(data_dir, prepared_dir=None) -> None:
 
 def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     """Times a config's model on this machine, beside its authors' formulation."""
-    from disan_tf.cli.config import read_config
     from disan_tf.study.benchmark.parts import benchmark as measure
 
     read_config(config)

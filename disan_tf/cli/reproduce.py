@@ -4,15 +4,13 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 from ml_collections import ConfigDict
 
-from data_prep.corpora import Corpus, read_test
+from data_prep.corpora import read_test
 from data_prep.synthetic.treebank import write_treebank
-from disan_tf.cli.config import read_config
-from disan_tf.cli.loading import prepare_corpus
+from disan_tf.cli.loading import prepare_corpus, read_config
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, command
 from disan_tf.common.tables import text_table
@@ -55,7 +53,12 @@ class Reproduction:
 
         `seeds` are numbers from the command line; none = the recorded ones.
         """
-        folder, prepare = self._folder(target), self._preparation(target)
+        folder = self.output / target.row.name.replace("/", "-")
+        data_dir = self._data_dir(target)
+
+        def prepare(data):
+            return prepare_corpus(data, data_dir, self.output / "prepared")
+
         seeds, folds = seeds or list(map(str, target.seeds)), ["all"] if target.folds else []
         train_series(read_config(config), folder, seeds, folds, prepare, pictures=False)
         return judge(target, summarise(folder, {}))
@@ -73,20 +76,12 @@ class Reproduction:
         released = float(read_manifest(CHECKPOINTS / "manifest.tsv")[name]["test"])
         return judge_released(target, released, evaluate_split(bundle, test, "test"))
 
-    def _folder(self, target: Target) -> Path:
-        return self.output / target.row.name.replace("/", "-")
-
     def _data_dir(self, target: Target) -> Path:
         """Returns the folder of a row's raw corpus; writes the demo's corpus."""
         if target.row.name != DEMO:
             return self.data_dir
         write_treebank(self.output / "demo-data", seed=0)
         return self.output / "demo-data"
-
-    def _preparation(self, target: Target) -> Callable:
-        """Returns a function from `config.data` to a prepared corpus."""
-        data_dir = self._data_dir(target)
-        return lambda data: prepare_corpus(data, data_dir, self.output / "prepared")
 
 
 def read_test_split(bundle: Bundle, data_dir: Path) -> Split:
@@ -101,7 +96,10 @@ def read_test_split(bundle: Bundle, data_dir: Path) -> Split:
         raise UserError(f"{data_dir} lacks the official test split: {corpus.warnings[0]}")
     if list(corpus.classes) != bundle.classes:
         raise UserError(f"{corpus.inputs[0]} has other classes than {bundle.directory}.")
-    examples, ids = corpus.splits["test"], _word_ids(corpus, bundle)
+    examples, tokens = corpus.splits["test"], list(dict.fromkeys(corpus.tokens("test")))
+    words = lowercase(tokens) if bundle.config.data.lowercase else tokens
+    known = {word: number for number, word in enumerate(bundle.vocabulary, start=FIRST_WORD_ID)}
+    ids = {token: known.get(word, UNKNOWN_ID) for token, word in zip(tokens, words)}
     rows = {  # an empty sentence is one unknown word, as in prepared corpora
         field: [
             [ids[token] for token in example.sentences[k]] or [UNKNOWN_ID] for example in examples
@@ -116,14 +114,6 @@ def read_test_split(bundle: Bundle, data_dir: Path) -> Split:
         np.array([e.example_id.encode() for e in examples]),
         np.array([e.genre.encode() for e in examples]) if corpus.genres else None,
     )
-
-
-def _word_ids(corpus: Corpus, bundle: Bundle) -> dict[str, int]:
-    """Returns the ids of the test tokens."""
-    tokens = list(dict.fromkeys(corpus.tokens("test")))
-    words = lowercase(tokens) if bundle.config.data.lowercase else tokens
-    ids = {word: number for number, word in enumerate(bundle.vocabulary, start=FIRST_WORD_ID)}
-    return {token: ids.get(word, UNKNOWN_ID) for token, word in zip(tokens, words)}
 
 
 def targets() -> dict[str, Target]:

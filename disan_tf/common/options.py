@@ -54,7 +54,10 @@ def read_section(section: str, values: Mapping, owner: str, *components: Callabl
         known.update(options_of(component))
     for name, value in values.items():
         if name not in known:
-            raise UserError(_unknown(flag(section, name), value, owner, name, known))
+            shown = "{...}" if _is_mapping(value) else value
+            near, takes = nearest(name, known), ", ".join(sorted(known)) or "none"
+            rest = f"; did you mean {near}?" if near else f", which takes {takes}."
+            raise UserError(f"{flag(section, name)}={shown} is not an option of {owner}{rest}")
     for name, option in known.items():
         if name not in values and option.default is inspect.Parameter.empty:
             raise UserError(f"{flag(section, name)} is missing; {owner} needs it.")
@@ -145,13 +148,6 @@ def _functions(component) -> list[Callable]:
 
 def _package(component) -> str:
     return component.__module__.partition(".")[0]
-
-
-def _unknown(name_of_flag, value, owner, name, known) -> str:
-    shown = "{...}" if _is_mapping(value) else value
-    near, takes = nearest(name, known), ", ".join(sorted(known)) or "none"
-    rest = f"; did you mean {near}?" if near else f", which takes {takes}."
-    return f"{name_of_flag}={shown} is not an option of {owner}{rest}"
 
 
 def nearest(word, known: Iterable) -> Optional[str]:

@@ -68,9 +68,14 @@ def heat_map(
     image = axes.imshow(visible, cmap=MAP, vmin=low, vmax=high, aspect="auto", interpolation="none")
     label_ticks(axes, rows, columns)
     if digits is not None:
-        _write_numbers(axes, weights, bright, digits, mask_zeros)
-    if mark_rows:
-        _mark_largest(axes, weights, bright)
+        for (row, column), weight in np.ndenumerate(weights):
+            if weight or not mask_zeros:
+                text = f"{weight:.{digits}f}".replace("0.", ".", 1)
+                colour = _contrast(weight, bright)
+                axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
+    for row, column in enumerate(weights.argmax(axis=1) if mark_rows else ()):
+        if weight := weights[row, column]:
+            axes.plot(column, row, marker="o", markersize=3, color=_contrast(weight, bright))
     return image
 
 
@@ -81,20 +86,6 @@ def label_ticks(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None
     axes.tick_params(length=0)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set_parse_math(False)
-
-
-def _write_numbers(axes, weights, bright, digits, mask_zeros):
-    for (row, column), weight in np.ndenumerate(weights):
-        if weight or not mask_zeros:
-            text = f"{weight:.{digits}f}".replace("0.", ".", 1)
-            colour = _contrast(weight, bright)
-            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
-
-
-def _mark_largest(axes, weights, bright):
-    for row, column in enumerate(weights.argmax(axis=1)):
-        if weight := weights[row, column]:
-            axes.plot(column, row, marker="o", markersize=3, color=_contrast(weight, bright))
 
 
 def _contrast(weight, bright) -> str:
@@ -126,8 +117,11 @@ def legend_beside(axes: Axes) -> None:
 
 def save_picture(figure: Figure, stem: Path) -> None:
     """Writes `<stem>.svg` and `<stem>.png`."""
-    for kind in ("svg", "png"):
-        write_atomically(f"{stem}.{kind}", _bytes(figure, kind))
+    for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+        content = io.BytesIO()
+        with rc_context(_SVG), _ignore_missing_glyphs():
+            figure.savefig(content, format=kind, dpi=150, metadata=metadata)
+        write_atomically(f"{stem}.{kind}", content.getvalue())
 
 
 def drawn(figure: Figure) -> FigureCanvasAgg:
@@ -141,14 +135,6 @@ def drawn(figure: Figure) -> FigureCanvasAgg:
 def pixels(canvas: FigureCanvasAgg) -> np.ndarray:
     """Returns a copy of a canvas' pixels, <uint8>[height, width, 3]."""
     return np.array(canvas.buffer_rgba())[..., :3]
-
-
-def _bytes(figure, kind):
-    content = io.BytesIO()
-    metadata = {"Date": None} if kind == "svg" else {"Software": None}
-    with rc_context(_SVG), _ignore_missing_glyphs():
-        figure.savefig(content, format=kind, dpi=150, metadata=metadata)
-    return content.getvalue()
 
 
 class _ignore_missing_glyphs(warnings.catch_warnings):

@@ -106,19 +106,25 @@ class _Parser:
         if is_dataclass(kind):
             return self._entry(node, kind, name)
         if origin is tuple:
-            return tuple(self.parse(item, parts[0], name) for item in self._items(node, name))
+            if not isinstance(node, yaml.SequenceNode):
+                self.fail(node, f"{name} must be a list")
+            return tuple(self.parse(item, parts[0], name) for item in node.value)
         if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
             pairs = self.pairs(node, name)
             return {
                 key: self.parse(_listed(value, parts[1]), parts[1], f"{name}.{key}")
                 for key, _, value in pairs
             }
-        if origin is Literal:
-            text = self._text(node, name)
-            return text if text in parts else self.fail(node, f"{name} must be one of {parts}")
         if origin is Union:
             return self._one_of(node, parts, name)
-        return self._scalar(node, kind, name)
+        text = self._text(node, name)
+        if origin is Literal:
+            return text if text in parts else self.fail(node, f"{name} must be one of {parts}")
+        try:
+            return _SCALARS[text] if kind is bool else kind(text)
+        except (KeyError, ValueError):
+            wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+            self.fail(node, f"{name} must be {wanted}, not {text!r}")
 
     def _entry(self, node, kind, name: str):
         """Returns a dataclass; its name in messages is the entry's own name, if it has one."""
@@ -153,21 +159,6 @@ class _Parser:
         rest = [pair for pair in node.value if pair[0].value != "kind"]
         mapping = yaml.MappingNode(node.tag, rest, node.start_mark, node.end_mark)
         return self._entry(mapping, names[word], name)
-
-    def _items(self, node, name: str) -> list:
-        if not isinstance(node, yaml.SequenceNode):
-            self.fail(node, f"{name} must be a list")
-        return node.value
-
-    def _scalar(self, node, kind: type, name: str):
-        text = self._text(node, name)
-        if kind is str:
-            return text
-        try:
-            return _SCALARS[text] if kind is bool else kind(text)
-        except (KeyError, ValueError):
-            wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-            self.fail(node, f"{name} must be {wanted}, not {text!r}")
 
     def _text(self, node, name: str) -> str:
         if not isinstance(node, yaml.ScalarNode) or _is_null(node):

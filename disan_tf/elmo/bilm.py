@@ -12,7 +12,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import serializable
-from disan_tf.ops.devices import on_host
+from disan_tf.ops.tracing import on_host
 from disan_tf.text.characters import sentence_markers
 
 DIRECTIONS = ("forward", "backward")
@@ -165,7 +165,10 @@ class BiLM(BaseLayer):
                 old = states and states[direction * self.layers + number]
                 h, state = lstm(below, mask=mask, states=old and _rows(old, tf.shape(x)[0]))
                 outputs.append(h + below if self.skip_connections and number else h)
-                after.append(_continued(old, state) if old else state)
+                if old:  # a smaller batch keeps the remaining rows
+                    pairs = zip(state, old)
+                    state = tuple(tf.concat([b, a[tf.shape(b)[0] :]], axis=0) for b, a in pairs)
+                after.append(state)
             both.append(tf.stack(outputs, axis=2))
         return tf.concat(both, axis=-1), after
 
@@ -176,11 +179,6 @@ def _rows(states: States, count) -> States:
         tf.pad(state[:count], [[0, tf.maximum(0, count - tf.shape(state)[0])], [0, 0]])
         for state in states
     )
-
-
-def _continued(old: States, new: States) -> States:
-    """Returns the new rows, and below them the remaining old rows."""
-    return tuple(tf.concat([b, a[tf.shape(b)[0] :]], axis=0) for a, b in zip(old, new))
 
 
 def official_tensors(bilm: BiLM) -> dict[str, tf.Variable]:

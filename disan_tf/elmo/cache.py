@@ -10,6 +10,7 @@ on>/`. Corpora that differ only in word vectors, or in the vectors' seed, share 
                                   sentences, tokens, seconds, versions
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -30,8 +31,14 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.batch_plan import cut_batches
 from disan_tf.input_pipeline.cached_layers import LayerFiles
-from disan_tf.input_pipeline.corpus_format import CACHE, LAYERS, Keys, array_file
-from disan_tf.input_pipeline.recorded_files import read_header, record_files
+from disan_tf.input_pipeline.corpus_format import (
+    CACHE,
+    LAYERS,
+    Keys,
+    array_file,
+    read_header,
+    record_files,
+)
 
 FORMAT = 2
 BATCH_TOKENS = 4096  # tokens of a batch, padding and markers included
@@ -212,8 +219,10 @@ def _encode_batch(encode, sentences, batch, spellings, layers):
 def _open(path: Path, shape, sentences: int):
     """Opens the memory-mapped array; makes a new one if there is none of this shape."""
     if path.is_file():
-        if _fits(path, shape):
-            return np.load(path, mmap_mode="r+", allow_pickle=False)
+        with contextlib.suppress(OSError, ValueError):  # damaged
+            header = read_header(path)
+            if header.shape == shape and header.dtype == np.float16:
+                return np.load(path, mmap_mode="r+", allow_pickle=False)
         (path.parent / "progress.json").unlink(missing_ok=True)
     need, free = 2 * int(np.prod(shape)), shutil.disk_usage(path.parent).free
     print(
@@ -231,14 +240,6 @@ def _open(path: Path, shape, sentences: int):
         path.unlink()
         raise _disk_is_full(path, error.strerror) from None
     return layers
-
-
-def _fits(path: Path, shape) -> bool:
-    try:
-        header = read_header(path)
-    except (OSError, ValueError):
-        return False
-    return header.shape == shape and header.dtype == np.float16
 
 
 def _disk_is_full(path, reason) -> UserError:

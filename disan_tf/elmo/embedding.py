@@ -50,18 +50,16 @@ class ScalarMix(ConfiguredLayer):
 
     def call(self, x, mask):
         if self.normalize:
-            x = self._normalized(x, mask)
+            real, count = mask[:, :, None, None], tf.reduce_sum(tf.cast(mask, tf.float32))
+            full = tf.where(real, tf.cast(x, tf.float32), 0.0)
+            count = tf.maximum(1.0, count) * float(x.shape[-1])
+            mean = tf.reduce_sum(full, [0, 1, 3], keepdims=True) / count
+            squares = tf.square((full - mean) * tf.cast(real, tf.float32))
+            variance = tf.reduce_sum(squares, [0, 1, 3], keepdims=True) / count
+            x = tf.cast((full - mean) * tf.math.rsqrt(variance + self.EPSILON), x.dtype)
         weights = self.gamma * tf.nn.softmax(self.logits)
         mixed = tf.einsum("bljd,j->bld", x, tf.cast(weights, x.dtype))
         return tf.where(mask[:, :, None], mixed, tf.zeros([], mixed.dtype))
-
-    def _normalized(self, x, mask):
-        real = tf.cast(mask, tf.float32)[:, :, None, None]
-        full = tf.where(mask[:, :, None, None], tf.cast(x, tf.float32), 0.0)
-        count = tf.maximum(1.0, tf.reduce_sum(real)) * float(x.shape[-1])
-        mean = tf.reduce_sum(full, [0, 1, 3], keepdims=True) / count
-        variance = tf.reduce_sum(tf.square((full - mean) * real), [0, 1, 3], keepdims=True) / count
-        return tf.cast((full - mean) * tf.math.rsqrt(variance + self.EPSILON), x.dtype)
 
 
 @serializable

@@ -72,7 +72,8 @@ def read_options(path: PathLike) -> dict:
     check("filters", max(width for width, _ in filters) <= length, f"at most {length} wide")
     for name in ("cell_clip", "projection_clip"):
         clip = content["lstm"].get(_PLACES[name][1])
-        is_right = clip is None or _is_clip(clip)
+        is_number = isinstance(clip, (int, float)) and not isinstance(clip, bool)
+        is_right = clip is None or (is_number and 0 < clip < float("inf"))
         check(name, is_right, "a number above 0, or null for no clip", clip)
     check("skip_connections", isinstance(arguments["skip_connections"], bool), "true or false")
     check("cells", arguments["cells"] >= arguments["units"], f"at least {_name('units')}")
@@ -101,11 +102,6 @@ def _find(content, part, key, absent, path):
 
 def _is_whole(value):
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_clip(value):
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and 0 < value < float("inf")
 
 
 def _is_filter(value):

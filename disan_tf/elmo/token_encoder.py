@@ -9,8 +9,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.feed_forward import Highway
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import ROWS_MULTIPLE, surplus, unique_words
-from disan_tf.ops.devices import on_host
-from disan_tf.ops.tracing import ensure_shape, is_jit_compiled
+from disan_tf.ops.tracing import ensure_shape, is_jit_compiled, on_host
 from disan_tf.text.characters import BYTE_CHARACTERS, real_length
 
 ACTIVATIONS = ("relu", "tanh")

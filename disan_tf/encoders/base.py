@@ -6,8 +6,7 @@ from disan_tf.layers.attention.token_attention import Source2Token
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.keras_layer import activation_of
 from disan_tf.layers.linear import shared_conversions
-from disan_tf.ops.devices import is_on_gpu
-from disan_tf.ops.tracing import is_jit_compiled
+from disan_tf.ops.tracing import is_jit_compiled, is_on_gpu
 
 
 class PairEncoder(BaseLayer):

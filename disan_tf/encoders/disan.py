@@ -9,8 +9,8 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
-from disan_tf.ops.direction_mask import DIRECTIONS
 from disan_tf.ops.elementwise import copies
+from disan_tf.ops.masked_softmax import DIRECTIONS
 
 
 @serializable

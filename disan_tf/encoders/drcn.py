@@ -14,9 +14,8 @@ from disan_tf.layers.recurrent import BasicLSTM, BasicRNN
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import pad_length, real_tokens, token_mask
 from disan_tf.ops import batch_share
-from disan_tf.ops.devices import on_host
 from disan_tf.ops.masked_softmax import boolean_mask
-from disan_tf.ops.tracing import is_compiled
+from disan_tf.ops.tracing import is_compiled, on_host
 
 RECURRENCES = ("rnn", "lstm")
 

@@ -9,8 +9,14 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.files import read_json
-from disan_tf.input_pipeline.corpus_format import CACHE, LAYERS, RECORDS, Keys, array_file
-from disan_tf.input_pipeline.recorded_files import open_array
+from disan_tf.input_pipeline.corpus_format import (
+    CACHE,
+    LAYERS,
+    RECORDS,
+    Keys,
+    array_file,
+    open_array,
+)
 
 
 class CachedLayers(NamedTuple):

@@ -40,8 +40,11 @@ def check_split(name: str, split, words: int, classes: list, genres: list) -> No
         check_offsets(f"{name}.{field}.offsets", split.offsets[field], len(split.ids[field]))
     for array_name, array, low, high in _bounds(name, split, words, classes):
         check_range(array_name, array, low, high)
-    if split.layers is not None:
-        _check_starts(name, split)
+    layers = split.layers
+    for number, (field, starts) in enumerate(layers.starts.items() if layers else ()):
+        ends = starts + split.field_lengths[:, number]
+        if starts.min(initial=0) < 0 or ends.max(initial=0) > len(layers.vectors):
+            raise ValueError(f"{name}.{field}.starts.npy names tokens that have no layers")
     if split.genres is not None:
         known = {genre.encode() for genre in genres} | {b""}
         if sum(np.count_nonzero(split.genres == genre) for genre in known) < len(split):
@@ -84,10 +87,3 @@ def _bounds(name, split, words, classes) -> Iterator[tuple]:
         yield f"{name}.{field}.spelling", rows, 0, len(spellings) - 1
     for field, flags in (split.features.match or {}).items():
         yield f"{name}.{field}.match", flags, 0, 1
-
-
-def _check_starts(name, split) -> None:
-    for number, (field, starts) in enumerate(split.layers.starts.items()):
-        ends = starts + split.field_lengths[:, number]
-        if starts.min(initial=0) < 0 or ends.max(initial=0) > len(split.layers.vectors):
-            raise ValueError(f"{name}.{field}.starts.npy names tokens that have no layers")

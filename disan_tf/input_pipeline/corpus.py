@@ -21,9 +21,10 @@ from disan_tf.input_pipeline.corpus_format import (
     SPELLINGS,
     Keys,
     array_file,
+    check_size,
+    open_array,
     read_manifest,
 )
-from disan_tf.input_pipeline.recorded_files import check_size, open_array
 from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.word_forms import WORD_FORMS
 

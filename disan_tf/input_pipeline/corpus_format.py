@@ -39,10 +39,17 @@ and for the whole corpus:
     train.sentence.starts.npy   <int64>[examples], the place of each example's first token
 """
 
+import math
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import check_format, read_json
+from disan_tf.common.files import check_format, read_json, sha256
 from disan_tf.common.schema import check_schema
 
 FORMAT = 3  # raise it with every change of this format
@@ -74,6 +81,8 @@ KINDS = {  # dtypes and number of axes, by the last part of an array's name
     "spellings": (("uint8", "uint16"), 2),
     "layers": (("float16",), 3),
 }
+_READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_LONGEST_HEADER = 1000  # bytes; our arrays' headers have 128
 
 
 def array_file(directory: Path, name: str) -> Path:
@@ -102,7 +111,7 @@ class Keys:
     BILM = "bilm"  # its name
     SPLITS = "splits"  # by name: examples, class_counts, tokens, contexts (around phrases)
     VECTORS = "vectors"  # file, rows, coverage
-    FILES = "files"  # by name, all other files of the directory: see `recorded_files.record_files`
+    FILES = "files"  # by name, all other files of the directory: see `record_files`
     INPUTS = "inputs"  # by path below the data directory: sha256, bytes, mtime_ns
 
 
@@ -143,3 +152,96 @@ def read_manifest(directory: Path) -> dict:
     if empty:
         raise UserError(f"{path}: {empty[0]} must not be empty; {REMEDY}.")
     return manifest
+
+
+class Header(NamedTuple):
+    """The header of an `.npy` file, whose array goes from byte `offset` to the end."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    order: str
+    offset: int
+    bytes: int
+
+    def __str__(self) -> str:
+        return f"<{self.dtype.str[1:]}>{list(self.shape)} in {self.bytes:,} bytes"
+
+
+def read_header(path: Path) -> Header:
+    """Reads the header of an `.npy` file, and nothing else.
+
+    Raises OSError if it cannot be opened, ValueError if it is no complete array of numbers or
+    bytes.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError("it is not a file")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            read = _READERS[npy.read_magic(file)]
+            shape, is_fortran, dtype = read(file, max_header_size=_LONGEST_HEADER)
+        except Exception as error:  # its parser of Python literals may raise any error
+            kind = type(error).__name__
+            raise ValueError(f"it does not begin as an array does: {kind}") from None
+        header = Header(dtype, shape, "F" if is_fortran else "C", file.tell(), size)
+    if dtype.hasobject or min(shape, default=0) < 0:
+        raise ValueError(f"it holds {header}")
+    if header.offset + dtype.itemsize * math.prod(shape) != size:
+        raise ValueError(f"it is cut off or too long for {header}")
+    return header
+
+
+def record_files(paths: Iterable[Path]) -> dict[str, dict]:
+    """Returns the records of files by name: bytes, sha256, and for arrays dtype and shape."""
+    records = {}
+    for path in paths:
+        records[path.name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
+        if path.suffix == ".npy":
+            header = read_header(path)
+            records[path.name].update(dtype=header.dtype.str, shape=list(header.shape))
+    return records
+
+
+def open_array(path: Path, records: dict, remedy: str) -> np.ndarray:
+    """Opens a recorded array, memory-mapped.
+
+    `records` are the folder's, see `record_files`; `remedy` is what to do about a damaged file. A
+    file that is missing, damaged, or differs from its record is a UserError.
+    """
+    try:
+        header, record = read_header(path), _record(records, path.name)
+        recorded = tuple(record.get(key) for key in ("dtype", "shape", "bytes"))
+        if recorded != (header.dtype.str, list(header.shape), header.bytes):
+            raise ValueError(f"it holds {header}, which is not what was recorded")
+        dtypes, axes = KINDS[path.stem.rpartition(".")[2]]
+        name = "bytes" if header.dtype.kind == "S" else header.dtype.name
+        if name not in dtypes or len(header.shape) != axes or not header.dtype.isnative:
+            raise ValueError(f"it holds {header}, not {' or '.join(dtypes)} with {axes} axes")
+        return np.memmap(path, header.dtype, "r", header.offset, header.shape, header.order)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
+
+
+def check_size(path: Path, records: dict, remedy: str) -> Path:
+    """Returns the path of a recorded file; UserError if it is missing or has another size."""
+    try:
+        size, recorded = path.stat().st_size, _record(records, path.name)["bytes"]
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({error}); {remedy}.") from None
+    if size != recorded:
+        raise UserError(f"{path} has {size:,} bytes instead of {recorded}; {remedy}.")
+    return path
+
+
+def damaged_files(folder: Path, records: dict) -> Iterator[str]:
+    """Yields the names of recorded files that are missing or differ; reads all files."""
+    for name, record in records.items():
+        path = folder / name
+        if not path.is_file() or sha256(path) != record["sha256"]:
+            yield name
+
+
+def _record(records: dict, name: str) -> dict:
+    if name not in records:
+        raise ValueError("the manifest does not record it")
+    return records[name]

@@ -103,14 +103,11 @@ class Dropout(ConfiguredLayer):
             entries = tf.size(x, tf.int64)
             first = entries // tf.cast(share.rows, tf.int64) * tf.cast(share.first, tf.int64)
             return apply_mask(x, self.keep(entries, first), self.rate)
-        return x * tf.cast(self._factors(places, x.shape[-1]), x.dtype)
+        whole = tf.ones([places.count, x.shape[-1]])
+        mask = self.keep(tf.size(whole, tf.int64))
+        factors = tf.gather(apply_mask(whole, mask, self.rate), places.rows)  # 1 / (1 - rate) or 0
+        return x * tf.cast(factors, x.dtype)
 
     def keep(self, entries: tf.Tensor, first: Optional[tf.Tensor] = None) -> tf.Tensor:
         """Draws the next mask for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""
         return keep_mask(entries, next_seed(self.seed, self.calls), self.rate, first)
-
-    def _factors(self, places, dim):
-        """Returns 1 / (1 - rate) or 0 for each entry of the rows at `places`."""
-        whole = tf.ones([places.count, dim])
-        mask = self.keep(tf.size(whole, tf.int64))
-        return tf.gather(apply_mask(whole, mask, self.rate), places.rows)

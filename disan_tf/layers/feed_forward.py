@@ -97,14 +97,11 @@ class Bottleneck(BaseLayer):
         real, zero = mask[:, :, None], tf.zeros([], x.dtype)
         x = tf.where(real, x, zero)
         z = tf.where(real, self.code_dropout(self.encoder(x), training=training), zero)
-        if training:
-            self.add_loss(self.weight * self._reconstruction_error(x, z, mask))
+        if training:  # the mean of ||x - x'||^2 / dim over the real tokens
+            target = tf.cast(tf.stop_gradient(x), tf.float32)
+            error = target - tf.cast(self.decoder(z), tf.float32)
+            weights = tf.cast(mask, tf.float32)
+            errors = weights * tf.reduce_mean(tf.square(error), axis=-1)  # [batch, length]
+            mean = mean_of_tokens(tf.reduce_sum(errors), tf.reduce_sum(weights))
+            self.add_loss(self.weight * mean)
         return z
-
-    def _reconstruction_error(self, x, z, mask):
-        """Computes the mean of ||x - x'||^2 / dim over the real tokens, <float32>[]."""
-        target = tf.cast(tf.stop_gradient(x), tf.float32)
-        error = target - tf.cast(self.decoder(z), tf.float32)
-        real = tf.cast(mask, tf.float32)
-        errors = real * tf.reduce_mean(tf.square(error), axis=-1)  # [batch, length]
-        return mean_of_tokens(tf.reduce_sum(errors), tf.reduce_sum(real))

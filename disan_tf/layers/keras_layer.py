@@ -132,21 +132,16 @@ def _with_boolean_masks(layer, args, kwargs):
     values = {**dict(zip(names, args)), **kwargs}
     for name, mask in values.items():
         if name.endswith("mask") and mask is not None:
-            of = name[: -len("_mask")] if name != "mask" else names[0]
-            values[name] = _checked_mask(layer, name, mask, values.get(of))
+            if type(mask).__name__ != "KerasTensor":
+                mask = boolean_mask(mask)
+            elif mask.dtype not in ("bool", tf.bool):
+                mask = not_equal(mask, 0)
+            x = values.get(name[: -len("_mask")] if name != "mask" else names[0])
+            if len(getattr(x, "shape", ())) == 3:  # the vectors of its tokens, if it has any
+                check_mask(f"{type(layer).__name__}: {name}", mask, x)
+            values[name] = mask
     args = [*map(values.pop, names[: len(args)]), *args[len(names) :]]
     return args, {name: values[name] for name in kwargs}
-
-
-def _checked_mask(layer, name, mask, x):
-    """Returns a mask as <bool>[batch, length]; x are the vectors of its tokens, if it has any."""
-    if type(mask).__name__ != "KerasTensor":
-        mask = boolean_mask(mask)
-    elif mask.dtype not in ("bool", tf.bool):
-        mask = not_equal(mask, 0)
-    if len(getattr(x, "shape", ())) == 3:
-        check_mask(f"{type(layer).__name__}: {name}", mask, x)
-    return mask
 
 
 @functools.cache

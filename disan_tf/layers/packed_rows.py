@@ -5,8 +5,7 @@ import tensorflow as tf
 from disan_tf.layers.dropout import Positions
 from disan_tf.layers.tokens import LENGTH_MULTIPLE, ROWS_MULTIPLE, surplus
 from disan_tf.ops.batch_share import all_rows, current
-from disan_tf.ops.devices import on_host
-from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled
+from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled, on_host
 
 SENTENCES_PER_ROW = 8
 MIN_SAVING = 0.25  # least fraction of positions to save, for packing to pay

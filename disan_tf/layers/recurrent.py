@@ -7,11 +7,10 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import scatter_tokens, token_mask
-from disan_tf.ops.devices import is_on_gpu
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import looped_recurrence, lstm_cell, recurrence, rnn_cell, scan_tokens
-from disan_tf.ops.tracing import ensure_shape
+from disan_tf.ops.tracing import ensure_shape, is_on_gpu
 
 
 class Recurrent(BaseLayer):

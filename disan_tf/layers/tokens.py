@@ -6,9 +6,8 @@ import tensorflow as tf
 
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.batch_share import all_rows
-from disan_tf.ops.devices import on_host
 from disan_tf.ops.masked_softmax import boolean_mask
-from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled
+from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled, on_host
 
 # Sizes are rounded up to these multiples, so that oneDNN compiles products for fewer shapes.
 ROWS_MULTIPLE = 128

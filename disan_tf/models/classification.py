@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from disan_tf.layers.serialization import serializable
-from disan_tf.metrics.classification import accuracy
+from disan_tf.metrics.scores import accuracy
 from disan_tf.models.base import SENTENCE, SentenceModel
 from disan_tf.ops.batch_share import mean_of_rows
 

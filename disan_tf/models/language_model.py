@@ -6,9 +6,9 @@ from disan_tf.elmo.bilm import BiLM
 from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import real_tokens
-from disan_tf.metrics.perplexity import perplexities
+from disan_tf.metrics.scores import perplexities
 from disan_tf.models.base import SENTENCE, SentenceModel
-from disan_tf.ops.devices import on_host
+from disan_tf.ops.tracing import on_host
 
 BOUNDARIES = 2  # begin and end of sentence: the first classes; ids from 1 (unknown) follow
 

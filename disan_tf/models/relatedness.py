@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_choice
 from disan_tf.layers.serialization import serializable
-from disan_tf.metrics.correlations import correlation_scores
+from disan_tf.metrics.scores import correlation_scores
 from disan_tf.models.pairs import SentencePairModel
 from disan_tf.ops.batch_share import mean_of_rows
 

@@ -13,9 +13,15 @@ import functools
 
 import tensorflow as tf
 
-from disan_tf.ops.devices import GPU_BLOCK_NUMBERS, block_numbers, is_on_gpu
-from disan_tf.ops.direction_mask import admissible_pairs, positional_mask, selected_rows
-from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled
+from disan_tf.ops.masked_softmax import admissible_pairs, positional_mask, selected_rows
+from disan_tf.ops.tracing import (
+    GPU_BLOCK_NUMBERS,
+    block_numbers,
+    ensure_shape,
+    is_compiled,
+    is_jit_compiled,
+    is_on_gpu,
+)
 
 # Numbers in one tensor of a block on a CPU. They fit into the caches, and hide the cost of starting
 # an operation (measured: 1 << 18 to 1 << 22 differ by a fifth).

@@ -9,9 +9,8 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf.ops.devices import block_numbers, on_host
 from disan_tf.ops.native import runtime
-from disan_tf.ops.tracing import ensure_shape, is_compiled
+from disan_tf.ops.tracing import block_numbers, ensure_shape, is_compiled, on_host
 
 # Numbers in one tensor of a block on a CPU (measured: 1 << 20 exceeds the caches and is up to a
 # quarter slower).

@@ -6,13 +6,19 @@ import tensorflow as tf
 
 from disan_tf.common.options import check_choice
 from disan_tf.ops.blockwise import fits_one_block, lean_attention
-from disan_tf.ops.devices import is_on_gpu
-from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs, check_scale, selected_rows
-from disan_tf.ops.masked_softmax import boolean_mask, check_mask, masked_softmax
+from disan_tf.ops.masked_softmax import (
+    DIRECTIONS,
+    admissible_pairs,
+    boolean_mask,
+    check_mask,
+    check_scale,
+    masked_softmax,
+    selected_rows,
+)
 from disan_tf.ops.native.runtime import is_used, operations, unavailable
 from disan_tf.ops.saved_attention import saved_attention
 from disan_tf.ops.tokenwise import tokenwise_attention
-from disan_tf.ops.tracing import is_compiled, is_jit_compiled, is_saving
+from disan_tf.ops.tracing import is_compiled, is_jit_compiled, is_on_gpu, is_saving
 
 _NATIVE_DTYPES = (tf.float32, tf.bfloat16, tf.float64, tf.float16)
 
@@ -70,20 +76,6 @@ def native_attention(head, dependent, value, mask, *, direction, head_mask=None,
         raise ValueError(f'form="native" is not available: {unavailable()}; use form="auto".')
     if is_saving():
         raise ValueError('form="native" cannot be saved for other machines; use form="auto".')
-    _check_dtypes(head, dependent, value, mask, head_mask)
-    if head_mask is None:
-        head_mask = tf.zeros([0, 0], tf.bool)
-    inputs = [head, dependent, value]
-    if value.dtype == tf.float16:
-        inputs = [tf.cast(tensor, tf.float32) for tensor in inputs]
-    real = tf.float64 if value.dtype == tf.float64 else tf.float32
-    context, *_ = operations().disan_directional_attention(
-        *inputs, mask, head_mask, Real=real, direction=direction, scale=scale
-    )
-    return tf.cast(context, value.dtype)
-
-
-def _check_dtypes(head, dependent, value, mask, head_mask):
     masks = {"mask": mask} if head_mask is None else {"mask": mask, "head_mask": head_mask}
     expected = {name: (tensor, (tf.bool,)) for name, tensor in masks.items()}
     expected["value"] = (value, _NATIVE_DTYPES)
@@ -94,6 +86,16 @@ def _check_dtypes(head, dependent, value, mask, head_mask):
             known = " or ".join(dtype.name for dtype in dtypes)
             message = f"{name} has dtype {tensor.dtype.name}, expected {known}"
             raise tf.errors.InvalidArgumentError(None, None, message)
+    if head_mask is None:
+        head_mask = tf.zeros([0, 0], tf.bool)
+    inputs = [head, dependent, value]
+    if value.dtype == tf.float16:
+        inputs = [tf.cast(tensor, tf.float32) for tensor in inputs]
+    real = tf.float64 if value.dtype == tf.float64 else tf.float32
+    context, *_ = operations().disan_directional_attention(
+        *inputs, mask, head_mask, Real=real, direction=direction, scale=scale
+    )
+    return tf.cast(context, value.dtype)
 
 
 def _auto_attention(*args, **options) -> tf.Tensor:

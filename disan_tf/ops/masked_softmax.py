@@ -1,6 +1,11 @@
-"""The masked softmax that the whole package uses, and the masks that it admits."""
+"""The masked softmax that the whole package uses, and the masks of tokens and of their pairs."""
+
+from typing import Optional
 
 import tensorflow as tf
+
+DIRECTIONS = ("forward", "backward", "diagonal")
+MAX_SCALE = 40.0
 
 
 def boolean_mask(mask) -> tf.Tensor:
@@ -38,3 +43,55 @@ def masked_softmax(logits: tf.Tensor, mask: tf.Tensor, axis: int) -> tf.Tensor:
     logits, mask = tf.cast(logits, tf.float32), boolean_mask(mask)
     weights = tf.nn.softmax(tf.where(mask, logits, logits.dtype.min), axis=axis)
     return tf.where(mask, weights, 0.0)
+
+
+def check_scale(scale: float) -> float:
+    """Returns `scale`, or raises ValueError: exp(scale) must stay far inside float32."""
+    if not 0.0 < scale <= MAX_SCALE:
+        raise ValueError(f"scale={scale} must be above 0 and at most {MAX_SCALE:g}.")
+    return float(scale)
+
+
+def positional_mask(heads: tf.Tensor, dependents: tf.Tensor, direction: str) -> tf.Tensor:
+    """Returns DiSAN Eq. 16 to 18 as booleans <bool>[h, d], True where M_ij is 0.
+
+    Args:
+      heads: <int32>[h], positions j of the tokens that receive context.
+      dependents: <int32>[d], positions i of the tokens that are attended to.
+      direction: "forward" (i < j), "backward" (i > j) or "diagonal" (i != j).
+    """
+    compare = {"forward": tf.less, "backward": tf.greater, "diagonal": tf.not_equal}
+    return compare[direction](dependents, tf.expand_dims(heads, 1))
+
+
+def admissible_pairs(
+    mask: tf.Tensor, direction: str, head_mask: Optional[tf.Tensor] = None
+) -> tf.Tensor:
+    """Returns whether each head may attend to each dependent, <bool>[batch, head, dependent].
+
+    Args:
+      mask: <bool>[batch, length], True = may be attended to.
+      direction: see `positional_mask`.
+      head_mask: <bool>[batch, length], True = receives context; None = all tokens do.
+    """
+    positions = tf.range(tf.shape(mask)[1])
+    pairs = positional_mask(positions, positions, direction) & tf.expand_dims(mask, 1)
+    return pairs if head_mask is None else pairs & tf.expand_dims(head_mask, 2)
+
+
+def selected_rows(
+    head: tf.Tensor,
+    dependent: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor,
+    head_mask: Optional[tf.Tensor] = None,
+) -> list[tf.Tensor]:
+    """Returns the inputs of `directional_attention` in float32, with 0 in all rows not selected.
+
+    A weight of 0 does not remove what lies there: 0 times infinity is no number.
+    """
+    tensors = (tf.cast(tensor, tf.float32) for tensor in (head, dependent, value))
+    return [
+        tensor if rows is None else tf.where(tf.expand_dims(rows, 2), tensor, 0.0)
+        for tensor, rows in zip(tensors, (head_mask, mask, mask))
+    ]

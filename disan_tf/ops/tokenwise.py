@@ -20,7 +20,7 @@ Memory is O(batch * length * dim).
 import tensorflow as tf
 
 from disan_tf.ops import blockwise
-from disan_tf.ops.direction_mask import selected_rows
+from disan_tf.ops.masked_softmax import selected_rows
 
 # Numbers of all pairs below which starting the operations takes longer than the operations.
 FEWEST_NUMBERS = 1 << 19

@@ -1,15 +1,17 @@
-"""Purposes of the functions that are being traced: XLA, or a file that other processes load.
+"""Where and for what an operation is traced: the device, XLA, or a file for other processes.
 
-TensorFlow does not expose them to the function, so the stack is searched for the code that traces
-it. The results are stored with the graph.
+TensorFlow does not tell a function what it is traced for, so the stack is searched for the code
+that traces it. The results are stored with the graph.
 """
 
 import contextlib
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Optional
 
 import tensorflow as tf
+from tensorflow.python.client import device_lib
 from tensorflow.python.saved_model import save_context
 
 _CONVERTERS = (  # places of the code that traces functions for ONNX and LiteRT
@@ -20,6 +22,9 @@ _CONVERTERS = (  # places of the code that traces functions for ONNX and LiteRT
 )
 _EXPORTERS = (*_CONVERTERS, "/keras/src/export/", "/tf_keras/src/export/")
 _TRACER = "polymorphic_function.py"  # of TensorFlow; its `Function` knows `jit_compile`
+# Numbers in one tensor of a block on a GPU, 512 MiB in float32: few blocks, since each starts
+# operations. Other sizes have not been measured.
+GPU_BLOCK_NUMBERS = 1 << 27
 _scope = threading.local()
 
 
@@ -114,3 +119,73 @@ def _stored(key, compute) -> bool:
     if key not in graph._disan_tf_purposes:
         graph._disan_tf_purposes[key] = compute()
     return graph._disan_tf_purposes[key]
+
+
+@contextlib.contextmanager
+def target(device: str) -> Iterator[None]:
+    """Makes this thread trace functions for a "CPU" or a "GPU", whatever this machine has."""
+    before = getattr(_scope, "target", None)
+    _scope.target = device
+    try:
+        yield
+    finally:
+        _scope.target = before
+
+
+def device_type() -> str:
+    """Returns the type of the device, such as "CPU", that computes an operation called here.
+
+    It is the innermost `tf.device`, which a strategy's replicas have too, if the device exists;
+    otherwise the device that TensorFlow prefers. `target` goes before both.
+    """
+    if getattr(_scope, "target", None):
+        return _scope.target
+    with tf.init_scope():  # a traced operation is placed later
+        return tf.DeviceSpec.from_string(tf.zeros([]).device).device_type or "CPU"
+
+
+def is_on_gpu() -> bool:
+    """Returns whether an operation called here runs on a GPU.
+
+    False while TensorFlow writes a SavedModel, which any machine may load.
+    """
+    return not is_saving() and device_type() == "GPU"
+
+
+def block_numbers(on_cpu: int) -> int:
+    """Returns how many numbers one tensor of a block holds: `on_cpu`, or more on a GPU."""
+    return GPU_BLOCK_NUMBERS if is_on_gpu() else on_cpu
+
+
+@contextlib.contextmanager
+def on_host():
+    """Keeps the operations of the context in host memory, if the others run on a GPU.
+
+    Batches come from host memory. If shapes and indices that depend on a batch alone are computed
+    there, the host need not wait for the GPU before it knows them.
+    """
+    if not is_compiled() and is_on_gpu():
+        with tf.device("CPU:0"):
+            yield
+    else:
+        yield
+
+
+def gpu_memory() -> Optional[int]:
+    """Returns the bytes that TensorFlow may use of the smallest visible GPU; None without a GPU."""
+    if not tf.config.get_visible_devices("GPU"):
+        return None
+    devices = device_lib.list_local_devices()
+    return min(device.memory_limit for device in devices if device.device_type == "GPU")
+
+
+def free_gpu_memory() -> Optional[int]:
+    """Returns the bytes that are still free on the GPU of most use; None without a GPU."""
+    memory = gpu_memory()
+    if memory is None:
+        return None
+    names = [
+        device.name.partition("device:")[2] for device in tf.config.list_logical_devices("GPU")
+    ]
+    used = max(tf.config.experimental.get_memory_info(name)["current"] for name in names)
+    return max(0, memory - used)

@@ -27,8 +27,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.embeddings import EMBEDDINGS
-from disan_tf.models.factory import build_model, count_parameters, encoder_class
-from disan_tf.models.memory import memory_limit
+from disan_tf.models.factory import build_model, count_parameters, encoder_class, memory_limit
 from disan_tf.runs.weight_files import REMEDY, read_weights, weights_as_hdf5
 from disan_tf.runs.work_directory import VERSION_REMEDY, read_options
 from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
@@ -165,7 +164,10 @@ def load_bundle(
     directory = Path(directory)
     info = read_info(directory)
     check_digests(directory, info)
-    _check_vocabulary(directory, info)
+    path, count = directory / VOCABULARY, sum(info["words"])
+    words = [word for _, word in files.read_lines(path)]
+    if len(words) != count or len({*words}) != count:
+        raise UserError(f"{path} must have {count:,} different words, one a line; {REMEDY}.")
     config = ml_collections.ConfigDict(info["config"])
     path = directory / "model.json"
     if not _is_policy(config.dtype):
@@ -179,18 +181,15 @@ def load_bundle(
     except ValueError as error:
         raise UserError(f"{path}: encoder.{error}") from None
     with memory_limit(copies=1):
-        model = _build(directory, config, info, attention_form)
+        try:
+            sizes = tuple(info["words"]), len(info["classes"])
+            model = build_model(config, *sizes, attention_form, info["bilm"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(f"{path} describes no model ({reason}); {REMEDY}.") from None
     if has_weights:
         read_weights(model, directory / info["weights"])
     return Bundle(directory, config, info, model)
-
-
-def _check_vocabulary(directory, info) -> None:
-    """Raises UserError unless the vocabulary has the model's number of distinct words."""
-    path, count = directory / VOCABULARY, sum(info["words"])
-    words = [word for _, word in files.read_lines(path)]
-    if len(words) != count or len({*words}) != count:
-        raise UserError(f"{path} must have {count:,} different words, one a line; {REMEDY}.")
 
 
 def _is_policy(name) -> bool:
@@ -200,18 +199,6 @@ def _is_policy(name) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _build(directory, config, info, attention_form):
-    """Builds a bundle's model; raises UserError for a config that no training writes."""
-    words, classes = tuple(info["words"]), len(info["classes"])
-    try:
-        return build_model(config, words, classes, attention_form, info["bilm"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(
-            f"{directory / 'model.json'} describes no model ({reason}); {REMEDY}."
-        ) from None
 
 
 def read_info(directory) -> dict:

@@ -37,7 +37,11 @@ def compare(names: Sequence[str], output: Path, read: Callable[[str], Run] = rea
     titles = [title for title in by_run[0] if title != "run"]
     lines = [{"": title, **{line["run"]: line[title] for line in by_run}} for title in titles]
     sentences = [sentence for run in runs[1:] for sentence in _describe_difference(run, runs[0])]
-    sentences += _advise_evaluation(runs)
+    for member in (member for run in runs for member in run.members):
+        if member.folder and "test" not in member.predictions:
+            command = f"--mode=evaluate --split=test --workdir={member.folder}"
+            advice = f"For an interval on test, run {command}, with the training's --data_dir"
+            sentences.append(advice)
     listed = "".join(f"- {sentence}\n" for sentence in sentences)
     path, curves = output / "comparison.md", _save_curves(runs, output / _CURVES)
     page = f"# Runs compared\n\n{markdown_table(lines)}\n{listed}\n![dev scores]({curves.name})\n"
@@ -152,14 +156,6 @@ def _describe_difference(run: Run, first: Run) -> Iterator[str]:
             f"{run.name} minus {first.name}, {split} {score}: {found.value:+.4f} (95 % interval "
             f"{found.low:+.4f} to {found.high:+.4f}; {covers}): {verdict}"
         )
-
-
-def _advise_evaluation(runs: Sequence[Run]) -> Iterator[str]:
-    """Yields what to do for intervals on test, where predictions lack."""
-    for member in (member for run in runs for member in run.members):
-        if member.folder and "test" not in member.predictions:
-            command = f"--mode=evaluate --split=test --workdir={member.folder}"
-            yield f"For an interval on test, run {command}, with the training's --data_dir"
 
 
 def _save_curves(runs: Sequence[Run], path: Path) -> Path:

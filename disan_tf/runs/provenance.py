@@ -11,9 +11,9 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.installation import VERSION
+from disan_tf.common.machine import describe_machine
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
-from disan_tf.runs.machine import describe_machine
 
 _PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
 
@@ -55,11 +55,18 @@ def command_line(arguments: Sequence[str]) -> Optional[str]:
     program, *rest = arguments
     if PurePath(program).name not in ("run.py", "disan-tf"):
         return None
+    joined: list[str] = []  # `--name value` as `--name=value`
+    for argument in rest:
+        if argument.startswith("-") or not joined:
+            joined.append(argument)
+        else:
+            joined[-1] += f"={argument}"
     kept = []
-    for argument in _joined(rest):
+    for argument in joined:
         name, _, value = argument.lstrip("-").partition("=")
         if name == "config":
-            kept.append(f"--config={_relative(value)}")
+            path = PurePath(value)
+            kept.append(f"--config={f'configs/{path.name}' if path.is_absolute() else value}")
         elif name == "init_from":
             kept.append(f"--init_from={portable_name(value)}")
         elif name not in _PATH_FLAGS:
@@ -71,22 +78,6 @@ def portable_name(model: str) -> str:
     """Returns the name of a model without the folders of an absolute path."""
     path = PurePath(model)
     return path.name if path.is_absolute() else model
-
-
-def _joined(arguments):
-    """Joins `--name value` to `--name=value`."""
-    joined = []
-    for argument in arguments:
-        if argument.startswith("-") or not joined:
-            joined.append(argument)
-        else:
-            joined[-1] += f"={argument}"
-    return joined
-
-
-def _relative(config_file: str) -> str:
-    path = PurePath(config_file)
-    return f"configs/{path.name}" if path.is_absolute() else config_file
 
 
 def data_summary(manifest: dict) -> dict:

@@ -38,7 +38,10 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
     if "accuracy" in scores:
         headline += f"\n{describe_certainty(scores)}"
     if "calibration_error" in scores:
-        headline += f"\n{_describe_calibration(scores)}"
+        headline += f"\nexpected calibration error {scores['calibration_error']:.4f}"
+    if "temperature" in scores:
+        before, temperature = scores["calibration_error_before"], scores["temperature"]
+        headline += f", before calibration {before:.4f} (temperature {temperature:.3f})"
     headline = "\n".join([headline, *notes])
     lines = [_lines(key, scores[key]) for key in _TABLES if key in scores]
     tables = [text_table(table) for table in lines if table]
@@ -55,14 +58,6 @@ def describe_certainty(scores: dict) -> str:
         f"95 % interval of the accuracy: {low:.4f} to {high:.4f}; always predicting {largest} "
         f"would give {share:.4f}"
     )
-
-
-def _describe_calibration(scores: dict) -> str:
-    error = f"expected calibration error {scores['calibration_error']:.4f}"
-    if "temperature" not in scores:
-        return error
-    before, temperature = scores["calibration_error_before"], scores["temperature"]
-    return f"{error}, before calibration {before:.4f} (temperature {temperature:.3f})"
 
 
 def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[float, float]:

@@ -140,7 +140,10 @@ def _of_one(name, run):
         "fold": run["config"]["data"].get("fold"),
         **{key: run[key] for key in ("machine",) if key in run},
         **{key: run[key] for key in run if key in _MEMBER_KEYS or key.endswith("_curve")},
-        "scores": {split: _scores(run[split]) for split in splits},
+        "scores": {
+            split: {key: value for key, value in run[split].items() if isinstance(value, float)}
+            for split in splits
+        },
     }
     lengths = {
         name: {"sentences": bin["count"], "accuracy": bin["accuracy"], "standard_deviation": None}
@@ -163,10 +166,6 @@ def _summarise(parts, command, config):
         "by_length": _by_length(parts),
         **_confusion(parts),
     }
-
-
-def _scores(scores):
-    return {key: value for key, value in scores.items() if isinstance(value, float)}
 
 
 def _over_members(members: list, statistic: Callable) -> dict:

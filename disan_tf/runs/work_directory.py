@@ -9,10 +9,10 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike, check_format, read_json, write_json
+from disan_tf.common.machine import MACHINE, load
 from disan_tf.common.options import flatten
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
-from disan_tf.runs.machine import MACHINE, load
 from disan_tf.runs.provenance import describe_origin
 
 FORMAT = 2  # of `config.json` and `run.json`
@@ -99,25 +99,21 @@ class WorkDirectory:
 
         Raises UserError if the data or the biLM of a resumed training differ from the `corpus`.
         """
-        if corpus is not None:
-            self._check_inputs(corpus)
-        write_json(self.path / "config.json", {"format": FORMAT, **self.config.to_dict()})
-
-    def _check_inputs(self, corpus: PreparedCorpus) -> None:
         path = self.path / "run.json"
-        if not (path.exists() and any(self.checkpoints.glob("*"))):
-            return
-        run = read_json(path, "choose another --workdir", RUN)
-        check_format(path, run, FORMAT, VERSION_REMEDY)
-        inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
-        digests = ({file["sha256"] for file in files.values()} for files in inputs)
-        same = set.intersection(*digests)
-        changed = {name for files in inputs for name in files if files[name]["sha256"] not in same}
-        if changed:
-            raise UserError(
-                f"{self.path} holds a training on other contents of {', '.join(sorted(changed))}; "
-                "restore them, or choose another --workdir."
-            )
+        if corpus is not None and path.exists() and any(self.checkpoints.glob("*")):
+            run = read_json(path, "choose another --workdir", RUN)
+            check_format(path, run, FORMAT, VERSION_REMEDY)
+            inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
+            same = set.intersection(*({it["sha256"] for it in files.values()} for files in inputs))
+            changed = {
+                name for files in inputs for name, it in files.items() if it["sha256"] not in same
+            }
+            if changed:
+                raise UserError(
+                    f"{self.path} holds a training on other contents of "
+                    f"{', '.join(sorted(changed))}; restore them, or choose another --workdir."
+                )
+        write_json(self.path / "config.json", {"format": FORMAT, **self.config.to_dict()})
 
     def describe(
         self, parameters: int, epoch_steps: int, corpus: PreparedCorpus, start: Optional[dict]

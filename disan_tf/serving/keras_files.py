@@ -19,7 +19,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_JSON, decode_json
 from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.schema import check_schema
-from disan_tf.models.memory import memory_limit
+from disan_tf.models.factory import memory_limit
 from disan_tf.runs.weight_files import check_finite, datasets
 
 REMEDY = "restore the file, or ask its author for a preset (TextClassifier.save_to_preset)"
@@ -75,17 +75,13 @@ def load_keras(path: Union[str, Path]) -> tf.keras.Model:
             file.write(weights, _WEIGHTS)
         # Twice the file's size, and a megabyte for unsaved states such as metrics.
         with memory_limit(1, ("file", 2 * size + (1 << 20))):
-            model = _load(path, checked)
+            try:
+                model = tf.keras.models.load_model(checked, safe_mode=True)
+            except Exception as error:  # any, since a config has arguments of Keras' own code
+                reason = " ".join(str(error).split())[:200] or type(error).__name__
+                raise UserError(f"{path} describes no model ({reason}); {REMEDY}.") from None
     check_finite(model, path, REMEDY)
     return model
-
-
-def _load(path, checked):
-    try:
-        return tf.keras.models.load_model(checked, safe_mode=True)
-    except Exception as error:  # any, since a config has arguments of Keras' own code
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise UserError(f"{path} describes no model ({reason}); {REMEDY}.") from None
 
 
 def _unpack(path: Path, weights: Path) -> dict[str, bytes]:

@@ -7,8 +7,8 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from disan_tf.input_pipeline import Split
-from disan_tf.metrics.classification import accuracy
 from disan_tf.metrics.differences import Predictions, difference
+from disan_tf.metrics.scores import accuracy
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # C, the inverse weight of the penalty
 _SPECIAL = ["", "<unk>"]  # words of ids 0 and 1

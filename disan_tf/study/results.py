@@ -15,10 +15,10 @@ from typing import NamedTuple, Optional
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_arrays
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.machine import MACHINE
 from disan_tf.common.options import suggestion
 from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
-from disan_tf.runs.machine import MACHINE
 from disan_tf.runs.run import (
     SPLITS,
     Member,

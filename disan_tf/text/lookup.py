@@ -26,18 +26,6 @@ def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
     return tf.concat([rows, tf.RaggedTensor.from_row_lengths(fillers, empty)], axis=1)
 
 
-def _check_vocabulary(words: Sequence[str]) -> None:
-    if not words:
-        raise UserError("The vocabulary contains no word; prepare the corpus again.")
-    seen = {}
-    for line, word in enumerate(words, start=1):
-        if (first := seen.setdefault(word, line)) < line:
-            raise UserError(
-                f"The vocabulary holds the word {word!r} twice, in lines {first} and {line}; "
-                "prepare the corpus again."
-            )
-
-
 @functools.cache
 def _graph_of(tokenizer: str, split: bool, keep_empty: bool) -> Callable:
     """Returns the `tf.function` of `TextToIds.tokens`: <string>[batch] -> tokens, row splits.
@@ -81,7 +69,15 @@ class TextToIds(tf.Module):
         keep_empty: bool = False,
     ):
         super().__init__()
-        _check_vocabulary(words)
+        if not words:
+            raise UserError("The vocabulary contains no word; prepare the corpus again.")
+        seen = {}
+        for line, word in enumerate(words, start=1):
+            if (first := seen.setdefault(word, line)) < line:
+                raise UserError(
+                    f"The vocabulary holds the word {word!r} twice, in lines {first} and {line}; "
+                    "prepare the corpus again."
+                )
         self.tokenizer = (tokenizer, split, keep_empty)
         _graph_of(*self.tokenizer)  # created before threads run
         self._lowercase = lowercase
@@ -202,12 +198,8 @@ class TracedTextToIds:
 
     def inputs(self, *sentences: Sequence[Sequence[str]]) -> Sequence[tf.Tensor]:
         """Returns a model's inputs for the tokens of each field; see `TextToIds.inputs`."""
-        flat = [tensor for tokens in sentences for tensor in _flatten(tokens)]
+        flat = []  # the tokens <string>[tokens], where sentences begin <int64>[sentences + 1]
+        for field in sentences:
+            flat.append(tf.constant([token for tokens in field for token in tokens], tf.string))
+            flat.append(tf.constant(np.cumsum([0, *map(len, field)], dtype=np.int64)))
         return self.look_up[len(sentences)](*flat)
-
-
-def _flatten(tokens: Sequence[Sequence[str]]) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns all tokens <string>[tokens], and where sentences begin, <int64>[sentences + 1]."""
-    flat = [token for sentence in tokens for token in sentence]
-    splits = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
-    return tf.constant(flat, tf.string), tf.constant(splits)

@@ -60,11 +60,10 @@ class Table:
         if repeated:
             raise ValueError(f"two columns have one name, {repeated[0][:MAX_SHOWN]}")
         self._required, self._was_open = len(names), False
-        while self._required and self._may_lack(names[self._required - 1]):
+        for name in reversed(names):
+            if name and not (self._is_plain and _ANNOTATOR.fullmatch(name)):
+                break
             self._required -= 1
-
-    def _may_lack(self, name: str) -> bool:
-        return not name or bool(self._is_plain and _ANNOTATOR.fullmatch(name))
 
     def parse(self, line: str) -> Optional[dict[str, str]]:
         """Returns the values by column of the row that a line ends; None inside a quoted value.

@@ -134,7 +134,9 @@ class TextLines:
         """Yields blocks of bytes in UTF-8."""
         file = files.gunzipped(io.BufferedReader(_Source(self._read), CHUNK_BYTES))
         with files.checked_gzip(self._name):
-            head = _head(file)
+            head = b""  # the first block, or several if it is too short for a byte order mark
+            while len(head) < 4 and b"\n" not in head and (more := file.read1(CHUNK_BYTES)):
+                head += more
             if kind := detect_format(head, self._encoding):
                 raise UserError(
                     f"{self._name} is {kind}, and no text; write the texts to a CSV file in UTF-8, "
@@ -154,21 +156,18 @@ class TextLines:
         """Yields blocks in UTF-8; the last block is empty."""
         decoder, newlines = codecs.getincrementaldecoder(self._encoding)(), 0
         for block in blocks:
-            text = self._decode(decoder, block, newlines)
+            try:
+                text = decoder.decode(block, not block)
+            except UnicodeDecodeError as error:
+                before = error.object[: error.start].decode(self._encoding, "replace")
+                raise UserError(
+                    f"{self._name}, line {newlines + before.count(chr(10)) + 1}: byte "
+                    f"0x{error.object[error.start]:02x} is not {self._encoding.upper()}; "
+                    f"{self._remedy}."
+                ) from None
             newlines += text.count("\n")
             if text:
                 yield text.encode("utf-8")
-
-    def _decode(self, decoder, block: bytes, newlines: int) -> str:
-        try:
-            return decoder.decode(block, not block)
-        except UnicodeDecodeError as error:
-            before = error.object[: error.start].decode(self._encoding, "replace")
-            raise UserError(
-                f"{self._name}, line {newlines + before.count(chr(10)) + 1}: byte "
-                f"0x{error.object[error.start]:02x} is not {self._encoding.upper()}; "
-                f"{self._remedy}."
-            ) from None
 
     def _items(self, blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
         """Yields the items of a JSON array as lines, in chunks."""
@@ -233,14 +232,6 @@ def _line_end(start: bytes) -> bytes:
     if b"\n" in start:
         return b"\n"
     return b"\r" if len(start) > CHUNK_BYTES and b"\r" in start[:-1] else b""
-
-
-def _head(file) -> bytes:
-    """Reads the first block, or several if it is too short for a byte order mark."""
-    head = b""
-    while len(head) < 4 and b"\n" not in head and (more := file.read1(CHUNK_BYTES)):
-        head += more
-    return head
 
 
 class _Source(io.RawIOBase):

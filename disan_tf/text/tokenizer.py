@@ -81,13 +81,12 @@ def for_raw_text(name: str) -> str:
     return "treebank" if name == "whitespace" else name
 
 
-def make_tokenizer(name: str, escape: bool = True) -> tensorflow_text.Tokenizer:
-    """Returns the tokenizer `name`, or raises UserError; `escape` applies to `treebank` alone."""
+def make_tokenizer(name: str) -> tensorflow_text.Tokenizer:
+    """Returns the tokenizer `name`, or raises UserError."""
     if name not in VERSIONS:
         raise UserError(f"There is no tokenizer {name!r}; choose one of {', '.join(VERSIONS)}.")
-    if name == "treebank":
-        return TreebankTokenizer(escape)
-    return KimTokenizer() if name == "kim" else WhitespaceTokenizer()
+    kinds = {"treebank": TreebankTokenizer, "kim": KimTokenizer, "whitespace": WhitespaceTokenizer}
+    return kinds[name]()
 
 
 def _replace(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:

@@ -54,7 +54,13 @@ class WordForms(tf.Module):
         if not rows:
             raise UserError("The table of word forms has no row; prepare the corpus again.")
         words, stems, lemmas = zip(*rows)
-        self._tables = [_table(words, forms) for forms in (stems, lemmas)]
+        initializers = (
+            tf.lookup.KeyValueTensorInitializer(
+                tf.constant(words, tf.string), tf.constant(forms, tf.string)
+            )
+            for forms in (stems, lemmas)
+        )
+        self._tables = [tf.lookup.StaticHashTable(it, default_value="") for it in initializers]
 
     def matches(
         self, first: tf.RaggedTensor, second: tf.RaggedTensor
@@ -81,13 +87,6 @@ class WordForms(tf.Module):
             first.with_flat_values(flags[: tf.size(first.flat_values)]).to_tensor(0),
             second.with_flat_values(flags[tf.size(first.flat_values) :]).to_tensor(0),
         )
-
-
-def _table(words, forms):
-    initializer = tf.lookup.KeyValueTensorInitializer(
-        tf.constant(words, tf.string), tf.constant(forms, tf.string)
-    )
-    return tf.lookup.StaticHashTable(initializer, default_value="")
 
 
 def _is_shared(forms, pairs, is_first):

@@ -64,7 +64,14 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
         # Nearly all words have no space, and `index` is far faster than `rsplit`.
         word = line[: line.index(" ")] if spaces == dim else line.rsplit(" ", dim)[0]
         if word not in vectors and wanted(word):
-            vectors[word] = _numbers(path, number, line[len(word) + 1 :], dim)
+            fields = line[len(word) + 1 :].split(" ")
+            try:
+                with np.errstate(over="ignore"):  # infinite numbers are rejected below
+                    vectors[word] = np.array([float(field) for field in fields], np.float32)
+            except ValueError as error:
+                raise _malformed(path, number, str(error), dim) from None
+            if not np.isfinite(vectors[word]).all():
+                raise _malformed(path, number, "a number is not finite", dim)
     if not rows:
         raise UserError(f"{path} contains no word vectors; download it again.")
     if rows < announced:
@@ -161,18 +168,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _numbers(path: Path, line_number: int, text: str, dim: int) -> np.ndarray:
-    """Parses `dim` numbers into `<float32>[dim]`."""
-    try:
-        with np.errstate(over="ignore"):  # infinite numbers are rejected below
-            vector = np.array([float(field) for field in text.split(" ")], np.float32)
-    except ValueError as error:
-        raise _malformed(path, line_number, str(error), dim) from None
-    if not np.isfinite(vector).all():
-        raise _malformed(path, line_number, "a number is not finite", dim)
-    return vector
 
 
 def _malformed(path: Path, line_number: int, what: str, dim: int) -> UserError:

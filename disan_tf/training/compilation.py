@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from disan_tf.common.progress import progress_bar
 from disan_tf.ops.batch_share import counting
-from disan_tf.ops.devices import device_type
+from disan_tf.ops.tracing import device_type
 
 SHORTEST = 8  # tokens; shorter batches are padded to them
 

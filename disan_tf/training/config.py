@@ -68,8 +68,20 @@ class Config:
             self._check_train()
         except ValueError as error:
             raise UserError(flag("train", str(error))) from None
-        self._check_policy()
-        self._check_splits()
+        steps = self.train.schedule.steps
+        if self.policy and self.policy.pretrain_steps >= steps:
+            raise UserError(
+                f"{flag('policy', 'pretrain_steps')}={self.policy.pretrain_steps} must be below "
+                f"--config.train.steps={steps}."
+            )
+        known, splits = self.data and self.data.splits, self.evaluate.splits
+        unknown = [split for split in splits if known and split not in known]
+        if unknown:
+            others = [name for name in known if name not in WITH_CURVES]
+            raise UserError(
+                f"{flag('evaluate', 'splits')}={splits} must be of {', '.join(others)}"
+                f"{suggestion(unknown[0], others)}"
+            )
         self._check_xla()
 
     @property
@@ -110,24 +122,6 @@ class Config:
             raise ValueError(
                 f"distribution={train.distribution} cannot train with the embedding {embedding} "
                 "yet; leave it out."
-            )
-
-    def _check_policy(self) -> None:
-        steps = self.train.schedule.steps
-        if self.policy and self.policy.pretrain_steps >= steps:
-            raise UserError(
-                f"{flag('policy', 'pretrain_steps')}={self.policy.pretrain_steps} must be below "
-                f"--config.train.steps={steps}."
-            )
-
-    def _check_splits(self) -> None:
-        known, splits = self.data and self.data.splits, self.evaluate.splits
-        unknown = [split for split in splits if known and split not in known]
-        if unknown:
-            others = [name for name in known if name not in WITH_CURVES]
-            raise UserError(
-                f"{flag('evaluate', 'splits')}={splits} must be of {', '.join(others)}"
-                f"{suggestion(unknown[0], others)}"
             )
 
     def _check_xla(self) -> None:

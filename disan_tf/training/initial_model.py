@@ -75,7 +75,13 @@ class InitialModel:
             _copy_rows(table, other, np.array(pairs, np.int64).reshape(-1, 2))
         fixed = [bilm for bilm in _parts(model.embedding, BiLM) if not bilm.trainable]
         for bilm, other in zip(fixed, _parts(source.embedding, BiLM)):
-            self._check_bilm(bilm, other)
+            for weight, value in zip(bilm.weights, other.weights):
+                # They are equal, but for the rounding of a halved file.
+                if weight.dtype.is_floating and not np.allclose(weight, value, 2**-8, 2**-14):
+                    raise UserError(
+                        f"--init_from={self.name} reads another biLM than the files of "
+                        "--config.data.bilm; restore its files there, or choose another model."
+                    )
         _copy(model.embedding, source.embedding, besides=[*tables, *fixed])
         _copy(model.encoder, source.encoder)
         is_same = _have_same_head(model, source)
@@ -89,15 +95,6 @@ class InitialModel:
             "words_found": len(pairs) if tables else 0,
             "head": is_same,
         }
-
-    def _check_bilm(self, bilm: BiLM, other: BiLM) -> None:
-        """Raises UserError unless two biLMs are equal, but for the rounding of a halved file."""
-        for weight, value in zip(bilm.weights, other.weights):
-            if weight.dtype.is_floating and not np.allclose(weight, value, 2**-8, 2**-14):
-                raise UserError(
-                    f"--init_from={self.name} reads another biLM than the files of "
-                    "--config.data.bilm; restore its files there, or choose another model."
-                )
 
 
 def describe_start(record: dict) -> str:
@@ -123,18 +120,14 @@ def _differences(there, config) -> Iterator[tuple]:
         ("encoder", encoder_parts, there.encoder, encoder),
     )
     for part, parts, other, section in sides:
-        theirs, ours = (_arguments(*parts(options)) for options in (other, section))
+        arguments, make = zip(parts(other), parts(section))
+        theirs, ours = (of(**it).get_config() for it, of in zip(arguments, make))
         for name in sorted(ours.keys() - _FREE):
             if ours[name] != theirs.get(name):
                 given = other.get(name, theirs.get(name)), section.get(name, ours[name])
                 yield f"{part}.{name}", *given
     if EMBEDDINGS[embedding.name].reads_bilm and there.embedding.bilm != embedding.bilm:
         yield "embedding.bilm", there.embedding.bilm, embedding.bilm
-
-
-def _arguments(options: dict, make: Callable) -> dict:
-    """Returns the arguments of an embedding or an encoder, with their defaults."""
-    return make(**options).get_config()
 
 
 def _parts(layer: tf.keras.layers.Layer, kind: type) -> Iterator[tf.keras.layers.Layer]:

@@ -15,15 +15,14 @@ from disan_tf.common.process import deferred_signals
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.models.base import SentenceModel
 from disan_tf.runs.bundle import save_bundle
+from disan_tf.runs.metrics_log import TrainingLog, format_metrics
 from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training.checkpoints import TrainingState
 from disan_tf.training.compilation import BucketedStep, padded_lengths
 from disan_tf.training.config import Config
 from disan_tf.training.distribution.strategy import STOP, Distribution
 from disan_tf.training.methods.back_propagation import BackPropagation
-from disan_tf.training.methods.batch_statistics import StatisticsUpdate
-from disan_tf.training.scoring import BestModel, SplitScores
-from disan_tf.training.training_log import TrainingLog, format_metrics
+from disan_tf.training.scoring import BestModel, SplitScores, StatisticsUpdate
 
 
 class Loop:
@@ -103,6 +102,7 @@ class Loop:
             while not self._finished(step):
                 step = self._epoch(step, callbacks, caught)
         callbacks.on_train_end()
+        compiler = self.method.compiler
         return {
             "step": step,
             "epoch": self.plan.epochs(step),
@@ -111,7 +111,7 @@ class Loop:
             "criterion": self.criterion,
             "best_score": float(self.state.best_score),
             "seconds": self.log.seconds(),
-            **self._compilations(),
+            **({"compilations": compiler.compilations} if compiler.jit_compile else {}),
         }
 
     def _compile_ahead(self) -> None:
@@ -130,10 +130,6 @@ class Loop:
                 tensors = [batch[name] for name in (*self.model.reads, "label")]
                 step.prepare(tensors, padded_lengths(split.lengths, batches), variables)
 
-    def _compilations(self) -> dict:
-        compiler = self.method.compiler
-        return {"compilations": compiler.compilations} if compiler.jit_compile else {}
-
     def batches(self, step: int) -> tf.data.Dataset:
         """Returns the remaining batches of the epoch after `step` steps."""
         epoch, done = self.plan.locate(step)
@@ -145,7 +141,9 @@ class Loop:
         callbacks.on_epoch_begin(epoch)
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
-            metrics = self._train_on(batch, step, caught)
+            names = *self.model.reads, "label"  # other workers learn of a received signal
+            inputs = self.devices.inputs(batch, names, bool(caught()))
+            metrics = self.method.train(step, *inputs)
             others_stop = metrics.pop(STOP, False)  # the same in all workers
             if self.log.begins_phase(metrics):
                 self._log_training(step)  # a line holds one phase
@@ -160,18 +158,13 @@ class Loop:
         callbacks.on_epoch_end(epoch)
         return step
 
-    def _train_on(self, batch, step: int, caught: Callable[[], int]) -> dict:
-        """Trains on a batch and returns its metrics; other workers learn of a received signal."""
-        names = *self.model.reads, "label"
-        return self.method.train(step, *self.devices.inputs(batch, names, bool(caught())))
-
     def _after_step(self, step: int, callbacks, stop: int) -> None:
         """Does the due actions after a step in this order; nothing is saved after a bad loss."""
         save = self.schedule.is_saved(step) or stop
         if self.schedule.is_logged(step):
             self._log_training(step)
-        if save:
-            self._check_finite(step)
+        if save and not all(np.all(np.isfinite(it)) for it in self.model.trainable_weights):
+            raise self._not_finite(f"A weight is not finite after step {step}")
         if self.schedule.is_evaluated(step):
             self._evaluate(step, callbacks)
         if self.plan.locate(step)[1] == 0:
@@ -194,10 +187,6 @@ class Loop:
         extra = self.method.extra_metrics(means)
         self.log.write(step, "train", {**means, **extra, "skipped_steps": skipped})
         self.log.steps.clear()
-
-    def _check_finite(self, step: int) -> None:
-        if not all(np.all(np.isfinite(weight)) for weight in self.model.trainable_weights):
-            raise self._not_finite(f"A weight is not finite after step {step}")
 
     def _not_finite(self, problem: str) -> UserError:
         step, folder = int(self.state.step), self.work.checkpoints

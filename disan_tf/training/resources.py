@@ -29,10 +29,17 @@ def gather_resources(
     if prepared and not getattr(corpus, prepared.name):
         raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
     resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
-    if kind.counts_words:
-        resources = _count_words(corpus, resources)
+    if kind.counts_words:  # how often a language model must predict each word and boundary
+        split = corpus.split("train")
+        counts = np.bincount(split.ids["sentence"], minlength=sum(corpus.words) + 2)
+        counts = np.concatenate([[len(split)] * BOUNDARIES, counts[1:]])
+        resources = replace(resources, word_counts=counts)
     if kind.reads_bilm:
-        return _gather_bilm(embedding, dtype, corpus, resources)
+        bilm, options = load_bilm(*corpus.bilm, dtype=dtype), read_options(corpus.bilm[0])
+        weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
+        resources = replace(resources, bilm=options, bilm_weights=weights)
+        if embedding.cached:
+            corpus = corpus.with_layers(cache_layers(corpus, bilm, embedding.phrases))
     return resources, corpus
 
 
@@ -63,21 +70,3 @@ def check_prepared(corpus: PreparedCorpus, config) -> None:
             f"--config.train.examples={examples} is more than the {available} training examples of "
             "the corpus; 0 takes all."
         )
-
-
-def _gather_bilm(embedding, dtype, corpus, resources):
-    """Reads the biLM, and caches its layers if configured."""
-    bilm = load_bilm(*corpus.bilm, dtype=dtype)
-    weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
-    if embedding.cached:
-        corpus = corpus.with_layers(cache_layers(corpus, bilm, embedding.phrases))
-    options = read_options(corpus.bilm[0])
-    return replace(resources, bilm=options, bilm_weights=weights), corpus
-
-
-def _count_words(corpus, resources):
-    """Counts how often a language model must predict each word and each sentence boundary."""
-    split = corpus.split("train")
-    counts = np.bincount(split.ids["sentence"], minlength=sum(corpus.words) + 2)
-    counts = np.concatenate([[len(split)] * BOUNDARIES, counts[1:]])
-    return replace(resources, word_counts=counts)

@@ -1,14 +1,19 @@
-"""Runs a model over splits, scores them during a training, and keeps the best model by dev."""
+"""Scores a model on splits during a training, and keeps the best model by dev.
+
+Before that, the means and variances of batch normalisation are computed again.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
 import numpy as np
+import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.input_pipeline import Split, evaluation_batches, make_dataset
-from disan_tf.metrics.classification import macro_f1
+from disan_tf.input_pipeline import BatchPlan, Split, evaluation_batches, make_dataset
+from disan_tf.layers.heads.batch_norm import averaging
+from disan_tf.metrics.scores import macro_f1
 from disan_tf.training.checkpoints import TrainingState
 
 
@@ -132,3 +137,38 @@ class BestModel:
     def recorded(self) -> tuple[int, float]:
         """Returns the step and the score of the best evaluation."""
         return int(self._state.best_step), float(self._state.best_score)
+
+
+class StatisticsUpdate:
+    """Recomputes batch normalisation's averages before an evaluation, if configured.
+
+    They become the averages over some batches, all with the same weight (Wu and Johnson 2021, Sec.
+    3). Dropout does not act, as in an evaluation: dropout of half the words and doubling of the
+    others increases a maximum over words, and its mean and variance (Li et al. 2019).
+
+    Args:
+      batches: the number of batches, `config.train.batch_norm_batches`; 0 = no update.
+      model, method: the `SentenceModel`, and its training method, which may average the weights.
+      split, plan: the training examples; each update uses the first batches of epoch 0.
+    """
+
+    def __init__(self, batches: int, model, method, split: Split, plan: BatchPlan):
+        self._batches = batches
+        self._model, self._method, self._split, self._plan = model, method, split, plan
+        count = tf.TensorSpec([], tf.float32, name="count")
+
+        @tf.function(input_signature=[count, *model.input_specs()], autograph=False)
+        def average(count, *ids):
+            """Adds a batch to the averages over `count` earlier batches."""
+            with averaging(count):
+                model(*ids, training=False)
+
+        self._average = average
+
+    def __call__(self) -> None:
+        if self._batches:
+            dataset = make_dataset(self._split, self._plan.batches(0)[: self._batches])
+            with self._method.averaged_weights():
+                for count, batch in enumerate(dataset):
+                    inputs = [batch[name] for name in self._model.reads]
+                    self._average(tf.constant(count, tf.float32), *inputs)

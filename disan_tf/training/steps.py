@@ -130,18 +130,16 @@ def apply_gradients(
     if clip_norm:
         moves, _ = tf.clip_by_global_norm(gradients, clip_norm, use_norm=norm)
     optimizer.apply_gradients(zip(moves, weights), experimental_aggregate_gradients=False)
-    skipped = tf.logical_not(_finite(gradients)) if _scales(optimizer) else False
-    return norm, tf.cast(skipped, tf.float32)
+    if not _scales(optimizer):
+        return norm, tf.constant(0.0)
+    # Whether all gradients are finite, as the loss-scale optimizer checks internally.
+    dense = [tf.convert_to_tensor(getattr(gradient, "values", gradient)) for gradient in gradients]
+    finite = tf.reduce_all([tf.reduce_all(tf.math.is_finite(gradient)) for gradient in dense])
+    return norm, tf.cast(tf.logical_not(finite), tf.float32)
 
 
 def _scales(optimizer):
     return isinstance(optimizer, tf.keras.mixed_precision.LossScaleOptimizer)
-
-
-def _finite(gradients):
-    """Returns whether all gradients are finite, as the loss-scale optimizer checks internally."""
-    dense = [tf.convert_to_tensor(getattr(gradient, "values", gradient)) for gradient in gradients]
-    return tf.reduce_all([tf.reduce_all(tf.math.is_finite(gradient)) for gradient in dense])
 
 
 def added_losses(model) -> tuple[tf.Tensor, tf.Tensor]:

@@ -6,21 +6,15 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.files import PathLike
+from disan_tf.common.machine import emulates_bfloat16
 from disan_tf.common.progress import is_terminal
-from disan_tf.input_pipeline import (
-    PreparedCorpus,
-    evaluation_batches,
-    make_dataset,
-    padding_share,
-)
-from disan_tf.models.factory import build_model, count_parameters
-from disan_tf.models.memory import memory_limit
-from disan_tf.runs.machine import emulates_bfloat16
+from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset, padding_share
+from disan_tf.models.factory import build_model, count_parameters, memory_limit
 from disan_tf.runs.work_directory import WorkDirectory
-from disan_tf.training.calibration import calibrate
 from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.config import Config
 from disan_tf.training.distribution.strategy import Distribution
+from disan_tf.training.evaluation import calibrate
 from disan_tf.training.initial_model import InitialModel, describe_start
 from disan_tf.training.loop import Loop
 from disan_tf.training.methods import make_method
@@ -153,27 +147,21 @@ def introduce(loop: Loop, parameters: int) -> str:
 def _tensorboard(loop: Loop, pictures: bool) -> TensorBoardLogger:
     batches = evaluation_batches(loop.dev.field_lengths, _PROBE_EXAMPLES)
     batch = next(iter(make_dataset(loop.dev, batches[len(batches) // 2 :])))
+    drawn: list = []
+    if pictures:
+        from disan_tf.training.monitoring import pictures as kinds  # imports matplotlib
+
+        drawn.append(kinds.AttentionPictures(loop.model, loop.corpus))
+        if loop.model.criterion == "accuracy":
+            drawn.append(kinds.ConfusionPicture(loop))
     return TensorBoardLogger(
         loop.work.tensorboard,
         loop.config,
         [batch[name] for name in loop.model.reads],
         loop.method.evaluation_step,
         _examples_a_step(loop),
-        _pictures(loop) if pictures else (),
+        drawn,
     )
-
-
-def _pictures(loop: Loop) -> list:
-    """Returns the pictures to draw at each evaluation."""
-    from disan_tf.training.monitoring.pictures import (  # imports matplotlib
-        AttentionPictures,
-        ConfusionPicture,
-    )
-
-    drawn: list = [AttentionPictures(loop.model, loop.corpus)]
-    if loop.model.criterion == "accuracy":
-        drawn.append(ConfusionPicture(loop))
-    return drawn
 
 
 def _progress(loop: Loop) -> tf.keras.callbacks.Callback:

@@ -3,7 +3,7 @@
 import pytest
 from ml_collections import ConfigDict
 
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from tests.support.errors import user_error
 from tests.support.runs.training import config_names, load_config, variants
 

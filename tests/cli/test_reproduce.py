@@ -12,8 +12,7 @@ import pytest
 from data_prep.corpora.official_files import write_mark
 from disan_tf.cli import loading, modes
 from disan_tf.cli import reproduce as cli
-from disan_tf.cli.config import read_config
-from disan_tf.cli.loading import prepare_corpus
+from disan_tf.cli.loading import prepare_corpus, read_config
 from disan_tf.cli.reproduce import Reproduction
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle

@@ -8,7 +8,7 @@ import pytest
 
 from data_prep.prepare import prepare
 from disan_tf.cli import modes
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.encoders import DiSAN, custom

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
-from disan_tf.ops.devices import target
+from disan_tf.ops.tracing import target
 
 
 def test_an_unknown_direction_is_refused():

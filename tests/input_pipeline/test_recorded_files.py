@@ -1,4 +1,4 @@
-"""disan_tf/input_pipeline/recorded_files.py: what is opened is what was recorded."""
+"""disan_tf/input_pipeline/corpus_format.py: what is opened is what was recorded."""
 
 import json
 import os

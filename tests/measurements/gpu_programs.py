@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 from configs import disan_snli, drcn_snli, dsa_snli, resan_snli
-from disan_tf.ops.devices import target
 from disan_tf.ops.native.runtime import portable
+from disan_tf.ops.tracing import target
 from disan_tf.study.benchmark import step as steps
 from disan_tf.training.compilation import BucketedStep
 from disan_tf.training.config import from_dict

@@ -22,10 +22,10 @@ import tensorflow as tf
 from data_prep.prepare import prepare
 from disan_tf import TextClassifier
 from disan_tf.common.files import write_json
+from disan_tf.common.machine import describe_machine
 from disan_tf.common.tables import markdown_table
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.metrics.differences import Predictions, difference
-from disan_tf.runs.machine import describe_machine
 from disan_tf.serving.fine_tuning.recipe import hold_out
 from disan_tf.study.baseline import fit_baseline
 from tests.support.runs.training import load_config

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from disan_tf.metrics.classification import (
+from disan_tf.metrics.scores import (
     accuracy_by_genre,
     accuracy_by_length,
     classification_scores,

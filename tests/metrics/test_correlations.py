@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from disan_tf.metrics.correlations import (
+from disan_tf.metrics.scores import (
     correlation_scores,
     mean_squared_error,
     pearson,

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from disan_tf.metrics.perplexity import perplexities
+from disan_tf.metrics.scores import perplexities
 
 # Three sentences of 2, 1 and 4 words, each with an end: -ln p forward and backward, and how many.
 SUMS = np.array([[2.0, 3.0, 3.0], [1.0, 1.5, 2.0], [4.0, 1.5, 5.0]], np.float32)

@@ -1,9 +1,9 @@
-"""disan_tf/models/memory.py: weights that the machine cannot hold are not made."""
+"""disan_tf/models/factory.py: weights that the machine cannot hold are not made."""
 
 import pytest
 import tensorflow as tf
 
-from disan_tf.models.memory import memory_limit
+from disan_tf.models.factory import memory_limit
 
 
 def _build(units):
@@ -27,7 +27,7 @@ def test_nothing_is_refused_after_the_block(monkeypatch):
 
 
 def test_the_limit_is_the_memory_of_a_gpu_if_there_is_one(monkeypatch):
-    monkeypatch.setattr("disan_tf.models.memory.gpu_memory", lambda: 1_000_000)
+    monkeypatch.setattr("disan_tf.models.factory.gpu_memory", lambda: 1_000_000)
     with memory_limit(copies=1):
         _build(249)
     with pytest.raises(MemoryError, match="and the GPU has 0 GB"), memory_limit(copies=4):

@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from disan_tf.ops import blockwise
 from disan_tf.ops.blockwise import lean_attention
-from disan_tf.ops.devices import target
 from disan_tf.ops.directional_attention import plain_attention
+from disan_tf.ops.tracing import target
 from tests.support.ops.attention_problems import (
     assert_close,
     compiled_step,

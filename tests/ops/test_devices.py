@@ -1,19 +1,19 @@
-"""disan_tf/ops/devices.py: where operations run, without a GPU; the GPUs here are made up."""
+"""disan_tf/ops/tracing.py: where operations run, without a GPU; the GPUs here are made up."""
 
 from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import devices
-from disan_tf.ops.devices import GPU_BLOCK_NUMBERS, block_numbers, device_type, is_on_gpu, on_host
+from disan_tf.ops import tracing
+from disan_tf.ops.tracing import GPU_BLOCK_NUMBERS, block_numbers, device_type, is_on_gpu, on_host
 
 REPLICA = "/job:worker/replica:0/task:1/device:{}:0"
 
 
 @pytest.fixture
 def on_gpu(monkeypatch):
-    monkeypatch.setattr(devices, "device_type", lambda: "GPU")
+    monkeypatch.setattr(tracing, "device_type", lambda: "GPU")
 
 
 def placed(function):
@@ -25,7 +25,7 @@ def placed(function):
 @pytest.mark.parametrize("kind", ["CPU", "GPU"])
 def test_the_device_is_the_one_that_takes_an_operation(kind, monkeypatch):
     placed_there = SimpleNamespace(device=REPLICA.format(kind))
-    monkeypatch.setattr(devices.tf, "zeros", lambda shape: placed_there)
+    monkeypatch.setattr(tracing.tf, "zeros", lambda shape: placed_there)
     assert device_type() == kind and is_on_gpu() == (kind == "GPU")
 
 
@@ -55,7 +55,7 @@ def test_a_saved_model_is_not_made_for_the_gpu_that_writes_it(on_gpu, tmp_path):
 
 def test_blocks_are_larger_on_a_gpu_alone(on_gpu, monkeypatch):
     assert block_numbers(5) == GPU_BLOCK_NUMBERS
-    monkeypatch.setattr(devices, "device_type", lambda: "CPU")
+    monkeypatch.setattr(tracing, "device_type", lambda: "CPU")
     assert block_numbers(5) == 5
 
 
@@ -78,13 +78,13 @@ def two_gpus(monkeypatch):
     config, experimental = tf.config, tf.config.experimental
     monkeypatch.setattr(config, "get_visible_devices", lambda kind: gpus)
     monkeypatch.setattr(config, "list_logical_devices", lambda kind: logical)
-    monkeypatch.setattr(devices.device_lib, "list_local_devices", lambda: local)
+    monkeypatch.setattr(tracing.device_lib, "list_local_devices", lambda: local)
     monkeypatch.setattr(experimental, "get_memory_info", lambda name: {"current": used[name]})
 
 
 def test_the_memory_is_that_of_the_smallest_gpu(two_gpus):
-    assert devices.gpu_memory() == 6_000
+    assert tracing.gpu_memory() == 6_000
 
 
 def test_the_free_memory_is_free_on_every_gpu(two_gpus):
-    assert devices.free_gpu_memory() == 6_000 - 2_500
+    assert tracing.free_gpu_memory() == 6_000 - 2_500

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from disan_tf.ops import DIRECTIONS, available_forms, blockwise, devices, tokenwise
+from disan_tf.ops import DIRECTIONS, available_forms, blockwise, tokenwise, tracing
 from disan_tf.ops.native.runtime import portable
 from tests.support.ops.attention_problems import (
     assert_close,
@@ -59,7 +59,7 @@ def test_unselected_rows_are_never_read(form, numbers):
 
 
 def test_unselected_rows_are_never_read_on_a_gpu():
-    with portable(), mock.patch.object(devices, "device_type", lambda: "GPU"):
+    with portable(), mock.patch.object(tracing, "device_type", lambda: "GPU"):
         unread_rows("lean", "float32")
 
 

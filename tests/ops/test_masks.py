@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.direction_mask import admissible_pairs, positional_mask
+from disan_tf.ops.masked_softmax import admissible_pairs, positional_mask
 
 MATRICES = {  # row = head j, column = dependent i
     "forward": [[0, 0, 0], [1, 0, 0], [1, 1, 0]],

@@ -8,9 +8,9 @@ from disan_tf.layers import BasicLSTM
 from disan_tf.layers.recurrent import BasicRNN
 from disan_tf.layers.tokens import real_tokens
 from disan_tf.ops import portable
-from disan_tf.ops.devices import target
 from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import recurrence
+from disan_tf.ops.tracing import target
 from tests.support.ops.backends import needs_native
 
 pytestmark = needs_native

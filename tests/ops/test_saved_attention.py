@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.ops import interpolation, saved_attention
+from disan_tf.ops import saved_attention
 from tests.support.ops.attention_problems import (
     assert_close,
     attend,
@@ -35,8 +35,8 @@ def test_xla_compiles_it_and_its_gradients(direction):
 def interpolating(block_tokens=23, **options):
     """Texts of 23 tokens are interpolated, in blocks; exact ones are an error."""
     numbers = block_tokens * 2 * 20 * 3  # about so many tokens, whatever the rank
-    no_exact = mock.patch.multiple(saved_attention, SHORTEST=23, _exactly=None)
-    with no_exact, mock.patch.multiple(interpolation, BLOCK_NUMBERS=numbers, **options):
+    options = {"SHORTEST": 23, "_exactly": None, "BLOCK_NUMBERS": numbers, **options}
+    with mock.patch.multiple(saved_attention, **options):
         yield
 
 
@@ -56,7 +56,7 @@ def test_long_texts_are_interpolated(direction, scale, number, block_tokens):
     """Heads are nearly as far apart as a rank allows."""
     mask, head_mask = make_mask(2, 23, 3), make_mask(2, 23, 4, share=0.9)
     options = {"direction": direction, "head_mask": head_mask, "scale": scale}
-    inputs = _problem(0.99 * interpolation.widest(scale)[number], spread=3 * scale / 5)
+    inputs = _problem(0.99 * saved_attention.widest(scale)[number], spread=3 * scale / 5)
     inputs[0][~head_mask] = 1e6  # which widens nothing
     context, *gradients = attend("plain", inputs, mask, **options)
     with interpolating(block_tokens):
@@ -71,7 +71,7 @@ def test_long_texts_are_interpolated(direction, scale, number, block_tokens):
 def test_the_widest_heads_of_every_rank_are_within_the_bound(scale):
     """Dependents in order, so that the first heads see only those whose weights are least."""
     dependents = np.linspace(-2.5, 2.5, 40)[None, :, None] * scale - 7
-    for width in sorted(set(interpolation.widest(scale))):
+    for width in sorted(set(saved_attention.widest(scale))):
         head, _, value = _problem(0.999 * width, 40)
         dependent = dependents + width * np.array([-1.0, 1.0])[:, None, None]
         inputs, mask = [head, np.tile(dependent, [1, 1, 3]), value], np.ones([2, 40], bool)
@@ -82,7 +82,7 @@ def test_the_widest_heads_of_every_rank_are_within_the_bound(scale):
 
 def test_without_enough_nodes_it_would_not_be_close():
     inputs, mask = _problem(8.0, spread=6.0), np.ones([2, 23], bool)
-    with interpolating(widest=lambda _: (9.0,) * len(interpolation.RANKS)):
+    with interpolating(widest=lambda _: (9.0,) * len(saved_attention.RANKS)):
         context, *_ = attend("saved", inputs, mask, direction="forward")
     assert np.abs(context - reference(*inputs, mask, "forward")).max() > 1e-3
 

@@ -5,9 +5,8 @@ import os
 import pytest
 import tensorflow as tf
 
-from disan_tf.common import processor
+from disan_tf.common import machine
 from disan_tf.common.schema import check_schema
-from disan_tf.runs import machine
 
 
 def test_the_description_has_the_schema_of_run_json():
@@ -71,7 +70,7 @@ def test_bfloat16_is_emulated_by_processors_with_avx512_alone(
     (tmp_path / "cpuinfo").write_text(
         f"model name\t: A CPU\nflags\t\t: {sets}\n\nmodel name\t: B\n"
     )
-    monkeypatch.setattr(processor, "LINUX", tmp_path / "cpuinfo")
+    monkeypatch.setattr(machine, "LINUX", tmp_path / "cpuinfo")
     monkeypatch.setattr(machine, "_gpus", lambda: gpus)
     monkeypatch.delenv("TF_ENABLE_ONEDNN_OPTS", raising=False)
     if switch:

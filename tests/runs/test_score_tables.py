@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from disan_tf.metrics.classification import classification_scores
-from disan_tf.metrics.correlations import correlation_scores, scores_by_label
+from disan_tf.metrics.scores import (
+    classification_scores,
+    correlation_scores,
+    scores_by_label,
+)
 from disan_tf.runs.score_tables import advise_folds, render_scores, wilson_interval
 
 ABOUT = {"config": "demo", "step": 1500, "split": "test", "examples": 5, "loss": 0.5}

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from disan_tf.common.errors import UserError
-from disan_tf.metrics.classification import expected_calibration_error
+from disan_tf.metrics.scores import expected_calibration_error
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.training.calibration import calibrate, fit_temperature
 from disan_tf.training.config import from_dict
-from disan_tf.training.evaluation import evaluate
+from disan_tf.training.evaluation import calibrate, evaluate, fit_temperature
 from disan_tf.training.train import train
 from tests.support.runs.training import corpus_of, load_config, tiny_config, with_few_operations
 

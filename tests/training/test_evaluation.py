@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus, draw_examples
-from disan_tf.metrics.classification import classification_scores
+from disan_tf.metrics.scores import classification_scores
 from disan_tf.models import SentenceModel
 from disan_tf.models.classification import ClassScores
 from disan_tf.runs.bundle import Bundle

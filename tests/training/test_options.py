@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from sklearn.metrics import f1_score
 
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import draw_examples
 from disan_tf.models.classification import ClassScores

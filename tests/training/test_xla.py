@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from disan_tf.ops.batch_share import mean_of_rows
-from disan_tf.ops.devices import target
+from disan_tf.ops.tracing import target
 from disan_tf.training.compilation import (
     BucketedStep,
     make_compiler,

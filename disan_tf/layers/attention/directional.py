@@ -10,8 +10,8 @@ from disan_tf.layers.linear import cast_weight, project
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops import attention_weights, directional_attention
-from disan_tf.ops.direction_mask import DIRECTIONS, check_scale
 from disan_tf.ops.elementwise import bias_activation, copies, fusion_gate
+from disan_tf.ops.masked_softmax import DIRECTIONS, check_scale
 
 
 @serializable

@@ -17,7 +17,7 @@ from disan_tf.layers.recurrent import BasicLSTM
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import real_tokens, token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.devices import on_host
+from disan_tf.ops.tracing import on_host
 
 FUNCTIONS = {  # by their letters in the paper's Table 1
     "B": BilinearAttention,
@@ -88,7 +88,13 @@ class MultiwayCoAttention(BaseLayer):
             self._add_part(FUNCTIONS[letter], NAMES[letter], dim) for letter in self.letters
         ]
         if len(self.attentions) > 1:
-            self._build_aggregation(dim)
+            if dim % 2:
+                raise ValueError(
+                    f"dim={dim} must be even, since the BiLSTM has dim / 2 units in each direction."
+                )
+            size = len(self.attentions) * dim if self.aggregation == "words" else dim
+            self.forward = self._add_part(BasicLSTM, "forward", size, dim // 2)
+            self.backward = self._add_part(BasicLSTM, "backward", size, dim // 2, backward=True)
         super().build(first_shape)
 
     def _add_part(self, kind, name, dim, *args, **options):
@@ -98,15 +104,6 @@ class MultiwayCoAttention(BaseLayer):
 
     def compute_output_shape(self, first_shape, second_shape=None):
         return output_shape(first_shape), output_shape(second_shape or first_shape)
-
-    def _build_aggregation(self, dim):
-        if dim % 2:
-            raise ValueError(
-                f"dim={dim} must be even, since the BiLSTM has dim / 2 units in each direction."
-            )
-        input_dim = len(self.attentions) * dim if self.aggregation == "words" else dim
-        self.forward = self._add_part(BasicLSTM, "forward", input_dim, dim // 2)
-        self.backward = self._add_part(BasicLSTM, "backward", input_dim, dim // 2, backward=True)
 
     def call(self, first, second, first_mask=None, second_mask=None, training=None):
         sentences = [tf.cast(sentence, self.compute_dtype) for sentence in (first, second)]

@@ -9,7 +9,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.co_attention_scores import additive_scores, product_scores
-from disan_tf.ops.devices import on_host
+from disan_tf.ops.tracing import on_host
 
 MIN_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
 

@@ -10,8 +10,8 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import masked_mean, token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
-from disan_tf.ops.direction_mask import DIRECTIONS, admissible_pairs
 from disan_tf.ops.elementwise import copies
+from disan_tf.ops.masked_softmax import DIRECTIONS, admissible_pairs
 
 
 @serializable
@@ -32,7 +32,7 @@ class Token2Token(BaseLayer):
 
     Args:
       activation: activation of Eq. 10.
-      direction: "forward", "backward" or "diagonal", see `disan_tf.ops.direction_mask`; None = all
+      direction: "forward", "backward" or "diagonal", see `disan_tf.ops.masked_softmax`; None = all
         pairs of tokens, as in Eq. 10.
       dropout, l2, seed: see `BaseLayer`; dropout acts on the inputs of W1, W2 and W, which are
         regularised.

@@ -11,8 +11,7 @@ from disan_tf.layers.embedding.words import Embedding, WordEmbedding
 from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import unique_words
-from disan_tf.ops.devices import on_host
-from disan_tf.ops.tracing import ensure_shape
+from disan_tf.ops.tracing import ensure_shape, on_host
 
 
 @serializable

@@ -9,8 +9,7 @@ import tensorflow as tf
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.keras_layer import mask_tensor, not_equal, output_shape
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
-from disan_tf.ops.devices import on_host
-from disan_tf.ops.tracing import is_compiled
+from disan_tf.ops.tracing import is_compiled, on_host
 
 
 class Embedding(ConfiguredLayer):

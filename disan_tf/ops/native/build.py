@@ -20,16 +20,10 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import (
-    naming,
-    scratch_folder,
-    sha256,
-    sync_and_rename,
-    write_atomically,
-)
+from disan_tf.common.files import naming, scratch_folder, sha256, sync_and_rename, write_atomically
 from disan_tf.common.installation import cache_folder
+from disan_tf.common.machine import instruction_sets, processor_name
 from disan_tf.common.process import locked
-from disan_tf.common.processor import instruction_sets, processor_name
 from disan_tf.ops.native import compiler
 from disan_tf.ops.native.compiler import BuildError, CompilerError
 
@@ -122,33 +116,29 @@ def _is_whole(target: Path) -> bool:
 
 
 def _compile_unless_failed(command: str, target: Path) -> None:
-    """Compiles, and remembers a failure beside the library."""
+    """Compiles, and remembers a failure beside the library.
+
+    The library is renamed when it and its digest are complete. The digest is a file beside it,
+    since macOS signs a library when it is linked.
+    """
     failure = target.with_suffix(".failed")
     named = f"change {compiler.VARIABLE}, " if compiler.named_flags() else ""
     remedy = f"{named}name another compiler with CXX, or remove {failure} to compile again"
     if failure.exists():
         raise BuildError(f"{failure.read_text(encoding='utf-8')}; {remedy}")
     compiler.check_named_flags(command)
+    if sys.stderr.isatty():
+        print("compiling native operations, once, about half a minute", file=sys.stderr)
     try:
-        _compile(command, target)
+        with scratch_folder(target) as scratch:
+            output = scratch / target.name
+            compiler.compile_library(command, compiler.flags(), output)
+            output.chmod(0o700)  # whatever the umask
+            write_atomically(target.with_suffix(".sha256"), sha256(output))
+            with naming(target):
+                sync_and_rename(output, target)
     except CompilerError as error:
         if error.is_lasting:
             write_atomically(failure, str(error))
             raise BuildError(f"{error}; {remedy}") from None
         raise
-
-
-def _compile(command: str, target: Path) -> None:
-    """Compiles to a temporary name that is renamed when the library and its digest are complete.
-
-    The digest is a file beside the library, since macOS signs a library when it is linked.
-    """
-    if sys.stderr.isatty():
-        print("compiling native operations, once, about half a minute", file=sys.stderr)
-    with scratch_folder(target) as scratch:
-        output = scratch / target.name
-        compiler.compile_library(command, compiler.flags(), output)
-        output.chmod(0o700)  # whatever the umask
-        write_atomically(target.with_suffix(".sha256"), sha256(output))
-        with naming(target):
-            sync_and_rename(output, target)

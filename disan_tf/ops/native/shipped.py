@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, sha256
-from disan_tf.common.processor import instruction_sets
+from disan_tf.common.machine import instruction_sets
 from disan_tf.ops.native.build import refuse_foreign
 from disan_tf.ops.native.compiler import FLAGS, VARIABLE, BuildError, sources
 

@@ -19,23 +19,6 @@ from disan_tf.common.options import suggestion
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
     """Runs the pipeline, and prints a summary."""
-    ours, others = _parser().parse_known_args(arguments)
-    if ours.threads < 0:
-        raise UserError(f"--threads={ours.threads} must be at least 0.")
-    if importlib.util.find_spec("apache_beam") is None:
-        raise UserError(
-            "Apache Beam is not installed; pip install -r requirements-beam.txt, or "
-            "pip install 'disan_tf[beam]', installs it."
-        )
-    options = _beam_options(others, vars(ours))
-    from disan_tf.serving.beam.pipeline import run
-
-    workers = "apache_beam.runners.portability.local_job_service"
-    logging.getLogger(workers).setLevel(logging.ERROR)  # its services warn of Beam's own flags
-    print(run(options=options, **vars(ours)))
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="disan_tf.serving.beam",
         description=__doc__,
@@ -50,7 +33,20 @@ def _parser() -> argparse.ArgumentParser:
     encoder = "module that defines the model's encoder"
     add("--allow_module", action="append", default=[], help=encoder)
     add("--threads", type=int, default=0, help="TensorFlow threads in a worker; 0: one a core")
-    return parser
+    ours, others = parser.parse_known_args(arguments)
+    if ours.threads < 0:
+        raise UserError(f"--threads={ours.threads} must be at least 0.")
+    if importlib.util.find_spec("apache_beam") is None:
+        raise UserError(
+            "Apache Beam is not installed; pip install -r requirements-beam.txt, or "
+            "pip install 'disan_tf[beam]', installs it."
+        )
+    options = _beam_options(others, vars(ours))
+    from disan_tf.serving.beam.pipeline import run
+
+    workers = "apache_beam.runners.portability.local_job_service"
+    logging.getLogger(workers).setLevel(logging.ERROR)  # its services warn of Beam's own flags
+    print(run(options=options, **vars(ours)))
 
 
 def _beam_options(words: Sequence[str], ours: dict):

@@ -19,9 +19,8 @@ from disan_tf.serving.export.signatures import (
     make_function,
     methods_of,
 )
-from disan_tf.serving.inference.attend import make_attention_step
+from disan_tf.serving.inference.attend import longest_text, make_attention_step
 from disan_tf.serving.inference.records import text_name
-from disan_tf.serving.inference.text_limits import longest_text
 
 ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
 METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users

@@ -258,7 +258,15 @@ def _attention_of_text(model, text_to_ids, max_tokens, limit):
         read = [*map(text_to_ids.tokens, texts)]
         lengths = tf.stack([words.row_lengths() for words in read], axis=1)
         read = [words[:, :max_tokens] for words in read]
-        with tf.control_dependencies([_check_size(read, limit)]):
+        longest = tf.reduce_max(tf.stack([words.bounding_shape(1) for words in read]))
+        fits = tf.debugging.assert_less_equal(
+            read[0].nrows() * longest**2,
+            tf.constant(limit**2, tf.int64),
+            f"attend holds numbers for every two tokens: it takes one text of up to {limit} "
+            f"tokens, or several of which number * length^2 is at most {limit**2}; send fewer or "
+            "shorter ones.",
+        )
+        with tf.control_dependencies([fits]):
             inputs = [tf.identity(tensor) for tensor in text_to_ids.inputs(*read)]
         tensors, result = model.attend(*inputs), {}
         for field, words, ids in zip(model.fields, read, inputs):
@@ -271,14 +279,3 @@ def _attention_of_text(model, text_to_ids, max_tokens, limit):
         return {**result, **_truncated(lengths, max_tokens)}
 
     return attend
-
-
-def _check_size(tokens, limit):
-    """Fails if the texts need larger attention tensors than one text of `limit` tokens."""
-    longest = tf.reduce_max(tf.stack([words.bounding_shape(1) for words in tokens]))
-    return tf.debugging.assert_less_equal(
-        tokens[0].nrows() * longest**2,
-        tf.constant(limit**2, tf.int64),
-        f"attend holds numbers for every two tokens: it takes one text of up to {limit} tokens, or "
-        f"several of which number * length^2 is at most {limit**2}; send fewer or shorter ones.",
-    )

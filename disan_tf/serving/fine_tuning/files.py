@@ -117,14 +117,6 @@ def _check_preset(folder: Path, words: bytes) -> None:
         ) from None
 
 
-def _is_replaceable(path: Path) -> bool:
-    """Returns whether a path is absent, an empty folder, or a SavedModel and nothing else."""
-    if not path.is_dir():
-        return not path.exists()
-    names = {*os.listdir(path)}
-    return not names or (_GRAPH in names and names <= {_GRAPH, *_BESIDE_GRAPH})
-
-
 def write_saved_model(
     path, format, serve: Callable, fields: Sequence[str], classes: Sequence[str], parts: Mapping
 ) -> None:
@@ -146,7 +138,9 @@ def write_saved_model(
             "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write models "
             "of word ids."
         )
-    if not _is_replaceable(path):
+    names = {*os.listdir(path)} if path.is_dir() else set()
+    is_saved_model = _GRAPH in names and names <= {_GRAPH, *_BESIDE_GRAPH}
+    if path.exists() and not (path.is_dir() and (is_saved_model or not names)):
         raise ValueError(
             f"{path} is not only a SavedModel and would be replaced; choose another folder."
         )

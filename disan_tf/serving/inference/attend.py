@@ -1,6 +1,8 @@
 """The attention tensors of a model for lines of text, as .npz and JSON."""
 
+import contextlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,16 +13,29 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import scratch_folder, sync_and_rename, write_arrays, write_atomically
+from disan_tf.ops.tracing import free_gpu_memory
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.batches import look_up, tokenise
 from disan_tf.serving.inference.lines import read_chunks
 from disan_tf.serving.inference.output_formats import add_prediction
 from disan_tf.serving.inference.predict import describe_all, make_prediction_step
 from disan_tf.serving.inference.records import Columns, columns_of, text_name, tokens_name
-from disan_tf.serving.inference.text_limits import LengthLimit
 
 WEIGHT_VECTORS = "weight_vectors"  # DSA's tensor [iteration, attention, feature]
 _AXES = {2: ["token", "feature"], 3: ["head", "dependent", "feature"]}  # by rank
+_SAMPLES = (8, 16, 24)  # tokens: three lengths determine the quadratic cost of longer texts
+_MOST_TOKENS = 10**7
+
+# Measured with texts of 300 to 900 tokens: DiSAN with 300 features needs 3.1 times the bytes of its
+# tensors, and DRCN 69 bytes for each mean over the features, which is written as text.
+_COPIES = 4
+_MEAN_BYTES = 100
+_CGROUP = Path("/sys/fs/cgroup")
+# Control groups, version 2 and 1: the limit, the use, and the name of the caches in the statistics.
+_CONTAINERS = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+)
 
 
 def attend(
@@ -60,7 +75,11 @@ def attend(
       UserError: see `read_chunks`; a text is too long; or the folder is not empty or cannot be
         written.
     """
-    target, text_to_ids = _check_target(output_dir), bundle.traced_text_to_ids()
+    target, text_to_ids = Path(output_dir).resolve(), bundle.traced_text_to_ids()
+    if target.exists() and not target.is_dir():
+        raise UserError(f"{output_dir} is not a directory; name one that is absent or empty.")
+    if target.is_dir() and any(target.iterdir()):
+        raise UserError(f"{output_dir} is not empty; name a directory that is absent or empty.")
     predict_batch, weights = make_prediction_step(bundle.model), make_attention_step(bundle.model)
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
     limit, places, count, vectors = None, [], 0, WeightVectors()
@@ -96,15 +115,6 @@ def make_attention_step(model) -> Callable[..., dict[str, tf.Tensor]]:
         input_signature=model.signatures()["attend"],
         autograph=False,
     )
-
-
-def _check_target(output_dir) -> Path:
-    target = Path(output_dir).resolve()
-    if target.exists() and not target.is_dir():
-        raise UserError(f"{output_dir} is not a directory; name one that is absent or empty.")
-    if target.is_dir() and any(target.iterdir()):
-        raise UserError(f"{output_dir} is not empty; name a directory that is absent or empty.")
-    return target
 
 
 def _with_tokens(record: dict, sentences, columns: Columns) -> dict:
@@ -168,25 +178,83 @@ class WeightVectors:
         write_atomically(folder / f"{WEIGHT_VECTORS}.json", json.dumps(record) + "\n")
 
 
-def principal_components(vectors: np.ndarray, components: int = 2):
-    """Computes principal components: coordinates, and the axes' shares of all variance.
+def principal_components(vectors: np.ndarray):
+    """Computes two principal components: coordinates, and the axes' shares of all variance.
 
     An axis' entry of largest magnitude is positive. Axes that do not exist, since there are too few
-    vectors or features, have coordinates and shares of 0.
-
-    Args:
-      vectors: <float>[vectors, features].
-      components: number of axes.
-
-    Returns:
-      <float64>[vectors, components] and <float64>[components].
+    vectors <float>[vectors, features], have coordinates and shares of 0. The results are
+    <float64>[vectors, 2] and <float64>[2].
     """
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
-    sizes, axes = sizes[:components], axes[:components]
+    sizes, axes = sizes[:2], axes[:2]
     largest = np.abs(axes).argmax(axis=1)
     axes = axes * np.sign(axes[np.arange(len(axes)), largest])[:, None]
     total = np.square(centred).sum()
     shares = np.square(sizes) / total if total else np.zeros(len(sizes))
-    missing = components - len(sizes)
+    missing = 2 - len(sizes)
     return np.pad(centred @ axes.T, [(0, 0), (0, missing)]), np.pad(shares, (0, missing))
+
+
+class LengthLimit:
+    """The longest text whose attention tensors, see `longest_text`, fit into the free memory."""
+
+    def __init__(self, weights: Callable):
+        memory = free_memory()
+        self._most = longest_text(weights, memory)
+        self._memory = f"{memory / 1e9:,.1f} GB of free memory"
+
+    def __str__(self) -> str:
+        return f"attention tensors of up to {self._most:,} tokens fit into the {self._memory}"
+
+    def check(self, sentences: Sequence[Sequence[str]], where: str) -> None:
+        """Raises UserError, with the text's place, if one of its sentences has too many tokens."""
+        longest = max(map(len, sentences))
+        if longest > self._most:
+            raise UserError(f"{where}: the text has {longest:,} tokens, and {self}; shorten it.")
+
+
+def longest_text(weights: Callable, memory: int) -> int:
+    """Returns the length of the longest text whose attention tensors fit into `memory` bytes.
+
+    Args:
+      weights: a `tf.function` of inputs `[batch, length, ...]` that returns attention tensors by
+        name, whose bytes are quadratic in the tokens.
+    """
+    costs = [_cost(weights, tokens) for tokens in _SAMPLES]
+    square = np.poly1d(np.polyfit(_SAMPLES, costs, 2))
+    low, high = 0, _MOST_TOKENS
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if square(middle) <= memory else (low, middle - 1)
+    return low
+
+
+def _cost(weights, tokens: int) -> int:
+    """Returns the bytes that a text with this number of tokens needs."""
+    inputs = [
+        tf.ones([1, tokens, *(size or 1 for size in spec.shape[2:])], spec.dtype)
+        for spec in weights.input_signature
+    ]
+    tensors = [tensor.numpy() for tensor in weights(*inputs).values()]
+    means = sum(tensor.size // tensor.shape[-1] for tensor in tensors)
+    return sum(tensor.nbytes for tensor in tensors) * _COPIES + means * _MEAN_BYTES
+
+
+def free_memory() -> int:
+    """Returns the bytes that this process may still use: of its machine, container and GPU."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    with contextlib.suppress(OSError, ValueError):  # the file exists on Linux alone
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        (available,) = [line for line in lines if line.startswith("MemAvailable:")]
+        limits.append(int(available.split()[1]) << 10)
+    for names in _CONTAINERS:
+        with contextlib.suppress(OSError, ValueError, KeyError):  # "max" is no number
+            most, used = (int((_CGROUP / name).read_text()) for name in names[:2])
+            statistics = (_CGROUP / names[0]).with_name("memory.stat").read_text().splitlines()
+            caches = dict(line.split() for line in statistics)  # count as used, but give way
+            limits.append(most - used + int(caches[names[2]]))
+    on_gpu = free_gpu_memory()
+    if on_gpu is not None:
+        limits.append(on_gpu)
+    return max(0, min(limits))

@@ -22,17 +22,14 @@ def tokenise(
 
     A sentence without tokens gets one empty token, which is unknown.
     """
-    fields = [_tokenise_field(records, text_to_ids, field, columns) for field in columns.fields]
+    fields = []
+    for field in columns.fields:
+        lists = [columns.find_tokens(record, field) for record in records]
+        pairs = zip(records, lists)
+        texts = [columns.find_text(record, field) for record, tokens in pairs if tokens is None]
+        tokenised = iter(text_to_ids.tokens(texts))
+        fields.append([(next(tokenised) if tokens is None else tokens) or [""] for tokens in lists])
     return list(zip(*fields))
-
-
-def _tokenise_field(records, text_to_ids, field, columns) -> list[list[str]]:
-    lists = [columns.find_tokens(record, field) for record in records]
-    texts = [
-        columns.find_text(record, field) for record, tokens in zip(records, lists) if tokens is None
-    ]
-    tokenised = iter(text_to_ids.tokens(texts))
-    return [(next(tokenised) if tokens is None else tokens) or [""] for tokens in lists]
 
 
 def is_blank(sentences: Sequence[Sequence[str]]) -> bool:
@@ -93,14 +90,11 @@ def batches_of_similar_length(
 
     A batch has at most `batch_size` records; those whose lengths do not fit are halved.
     """
-    for batch in evaluation_batches(lengths, batch_size):
-        yield from _divide(batch[batch >= 0], lengths, fits)
-
-
-def _divide(batch, lengths, fits):
-    if len(batch) < 2 or fits(lengths[batch]):
-        yield batch
-        return
-    middle = len(batch) // 2
-    yield from _divide(batch[:middle], lengths, fits)
-    yield from _divide(batch[middle:], lengths, fits)
+    for whole in evaluation_batches(lengths, batch_size):
+        parts = [whole[whole >= 0]]
+        while parts:
+            batch = parts.pop()
+            if len(batch) < 2 or fits(lengths[batch]):
+                yield batch
+            else:
+                parts += np.split(batch, [len(batch) // 2])[::-1]

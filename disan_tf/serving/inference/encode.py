@@ -1,6 +1,5 @@
 """Encodes sentences as vectors of a model's encoder, in the order of the input."""
 
-import json
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +14,7 @@ from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.batches import BATCH_SIZE, Sentences, compute, is_blank, tokenise
 from disan_tf.serving.inference.lines import lines_bar, open_new, read_chunks
-from disan_tf.serving.inference.output_formats import add_prediction
+from disan_tf.serving.inference.output_formats import JsonLines
 from disan_tf.serving.inference.records import columns_of
 
 DTYPES = ("float32", "float16")  # of .npy files
@@ -70,10 +69,12 @@ def encode(
             vectors = encode_all(step, sentences, text_to_ids, batch_size, bar.update)
             count += len(records)
             blank += sum(map(is_blank, sentences))
-            if kind == "jsonl":
-                file.writelines(map(_line, records, vectors))
-            else:
+            if kind == "npy":
                 file.write(vectors.astype(dtype).tobytes())
+                continue
+            for record, vector in zip(records, vectors.tolist()):
+                numbers = [float(f"{number:.7g}") for number in vector]
+                file.write(JsonLines().line(record, {"vector": numbers}))
         begin(file, count)
     return Encoded(count, time.monotonic() - started, blank)
 
@@ -103,12 +104,6 @@ def encode_all(step, sentences: Sentences, *options) -> np.ndarray:
     (vectors,) = compute(step, sentences, *options)
     vectors[[*map(is_blank, sentences)]] = 0.0
     return vectors
-
-
-def _line(record: dict, vector: np.ndarray) -> bytes:
-    numbers = [float(f"{number:.7g}") for number in vector.tolist()]
-    row = add_prediction(record, {"vector": numbers})
-    return (json.dumps(row, ensure_ascii=False) + "\n").encode()
 
 
 def vector_size(bundle: Bundle) -> int:

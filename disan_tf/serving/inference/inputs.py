@@ -149,8 +149,18 @@ def _read_item(item, where: str, columns: Columns) -> dict:
             parts = list(item)
         elif len(fields) > 1:
             raise ValueError(f"{where} is {_show(item)}, not a pair of texts.")
+    if len(parts) != len(fields) == 1:
+        raise ValueError(
+            f"{where} is {_show(item)} with {len(parts)} values, and the model reads one text; a "
+            'list of tokens is written as {"tokens": [...]}.'
+        )
     if len(parts) != len(fields):
-        raise ValueError(_wrong_count(item, where, len(parts), fields))
+        texts = "one text" if len(parts) == 1 else f"{len(parts)} texts"
+        names = " and ".join(f'"{text_name(field)}"' for field in fields)
+        raise ValueError(
+            f"{where} is {texts} ({_shorten(repr(item))}), and the model reads pairs; write a "
+            f"tuple of two texts, a record with {names}, or zip(first, second) for two columns."
+        )
     texts = [
         as_text(part, where if len(fields) == 1 else f"{where}, text {place},")
         for place, part in enumerate(parts, start=1)
@@ -189,20 +199,6 @@ def _read_record(record: dict, where: str, columns: Columns) -> dict:
         return check_record(record, where, columns)
     except UserError as error:
         raise ValueError(str(error)) from None
-
-
-def _wrong_count(item, where: str, count: int, fields) -> str:
-    if len(fields) == 1:
-        return (
-            f"{where} is {_show(item)} with {count} values, and the model reads one text; a list "
-            'of tokens is written as {"tokens": [...]}.'
-        )
-    texts = "one text" if count == 1 else f"{count} texts"
-    names = " and ".join(f'"{text_name(field)}"' for field in fields)
-    return (
-        f"{where} is {texts} ({_shorten(repr(item))}), and the model reads pairs; write a tuple of "
-        f"two texts, a record with {names}, or zip(first, second) for two columns."
-    )
 
 
 def as_text(value, where: str) -> str:

@@ -16,14 +16,13 @@ from disan_tf.encoders.base import SentenceEncoder
 from disan_tf.encoders.custom import register_encoder
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle, load_bundle, read_files, read_info
-from disan_tf.serving.inference.attend import make_attention_step
+from disan_tf.serving.inference.attend import LengthLimit, make_attention_step
 from disan_tf.serving.inference.attention import Attention
 from disan_tf.serving.inference.batches import BATCH_SIZE, compute, look_up, tokenise
 from disan_tf.serving.inference.encode import encode_all, make_encoding_step, vector_size
 from disan_tf.serving.inference.inputs import check_count, is_single, read_input, read_inputs
 from disan_tf.serving.inference.predict import describe_all, make_prediction_step
 from disan_tf.serving.inference.records import columns_of, text_name
-from disan_tf.serving.inference.text_limits import LengthLimit
 from disan_tf.serving.presets import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked

@@ -129,9 +129,7 @@ def flatten(prediction: dict, top_k: Optional[int] = None) -> dict:
     return {**columns, NO_KNOWN_WORD: prediction.get(NO_KNOWN_WORD)}
 
 
-def make_output_format(
-    name: str, bundle, escape_formulas: bool = False, top_k: Optional[int] = None
-) -> JsonLines:
+def make_output_format(name: str, bundle, escape_formulas: bool, top_k: Optional[int]) -> JsonLines:
     """Makes the output format of a `Bundle`'s predictions.
 
     Args:

@@ -153,24 +153,21 @@ def describe_all(
       bundle: the model.
       marks_blank: whether records without a word get `blank_prediction`.
     """
-    blank = blank_prediction(bundle, top_k)
-    return [
-        dict(blank) if marks_blank and is_blank(texts) else _describe(*row, bundle, top_k)
-        for texts, *row in zip(sentences, *outputs)
-    ]
-
-
-def _describe(probabilities, prediction, lacks_words, bundle, top_k) -> dict:
-    order = np.arange(len(probabilities))
-    if top_k:
-        order = np.argsort(-probabilities, kind="stable")[:top_k]
-    named = {
-        "probabilities": {bundle.classes[k]: _digits(probabilities[k]) for k in order},
-        **({NO_KNOWN_WORD: True} if lacks_words else {}),
-    }
-    if bundle.model.label_dtype.is_floating:
-        return {"score": _digits(prediction), **named}
-    return {"label": bundle.classes[prediction], **named}
+    blank, described = blank_prediction(bundle, top_k), []
+    for texts, probabilities, prediction, lacks_words in zip(sentences, *outputs):
+        if marks_blank and is_blank(texts):
+            described.append(dict(blank))
+            continue
+        order = np.arange(len(probabilities))
+        if top_k:
+            order = np.argsort(-probabilities, kind="stable")[:top_k]
+        is_score = bundle.model.label_dtype.is_floating
+        found = (
+            {"score": _digits(prediction)} if is_score else {"label": bundle.classes[prediction]}
+        )
+        found["probabilities"] = {bundle.classes[k]: _digits(probabilities[k]) for k in order}
+        described.append({**found, **({NO_KNOWN_WORD: True} if lacks_words else {})})
+    return described
 
 
 def _digits(number) -> float:

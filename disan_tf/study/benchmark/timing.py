@@ -12,8 +12,8 @@ from typing import Callable, NamedTuple
 
 import tensorflow as tf
 
+from disan_tf.common import machine
 from disan_tf.ops import available_forms
-from disan_tf.runs import machine
 
 WARM_UPS = 2
 

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 
 from disan_tf.common import plots
 from disan_tf.common.plots import STYLES, legend_beside
-from disan_tf.metrics.classification import LENGTH_BINS
-from disan_tf.ops.direction_mask import positional_mask
+from disan_tf.metrics.scores import LENGTH_BINS
+from disan_tf.ops.masked_softmax import positional_mask
 from disan_tf.study.figures.data import accuracy_by_length
 from disan_tf.study.papers import TABLES, Score, Table
 from disan_tf.study.results import describe_members, members_of

@@ -69,7 +69,9 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         drop_later_events(self._directory, last_step)
         if not last_step:
             writer = EventWriter(self._directory)
-            writer.write(0, summary=text_pb("config", _as_markdown(self._config)))
+            lines = json.dumps(self._config.to_dict(), indent=2).splitlines()
+            block = "".join(f"    {line}\n" for line in lines)  # of code, displayed unchanged
+            writer.write(0, summary=text_pb("config", block))
             writer.close()
         self._writers = {
             split: EventWriter(self._directory / split)
@@ -115,10 +117,7 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
         step, watched = dev.pop("step"), dev.pop("watched", {})
         for split, scores in {"dev": dev, **watched}.items():
             self._write_scalars(split, step, scores)
-        self._write_details(self._writers["dev"], step)
-        self._started = time.monotonic() - self._trained
-
-    def _write_details(self, writer, step):
+        writer = self._writers["dev"]
         for name, values in self._histograms().items():
             writer.write(step, summary=histogram_pb(name, values.numpy()))
         for name, picture in (pair for draw in self._pictures for pair in draw()):
@@ -128,16 +127,11 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
             writer.write(step, graph_def=graph.SerializeToString())
             self._graph_written = True
         writer.flush()
+        self._started = time.monotonic() - self._trained
 
     def on_train_end(self, logs=None):
         for writer in self._writers.values():
             writer.close()
-
-
-def _as_markdown(config) -> str:
-    """Formats the config as a code block, which the text tab shows unchanged."""
-    lines = json.dumps(config.to_dict(), indent=2).splitlines()
-    return "".join(f"    {line}\n" for line in lines)
 
 
 def image_summary(name: str, picture: np.ndarray) -> Summary:
@@ -197,14 +191,12 @@ def hparams_summary(config) -> Summary:
     TensorBoard itself finds the scores, and shows the options in which trainings differ first; a
     description of the experiment would fix the order.
     """
-    values = {name: _plain(value) for name, value in flatten(config.to_dict()).items()}
+    values = {  # of the types that TensorBoard stores
+        name: value if isinstance(value, (bool, int, float, str)) else str(value)
+        for name, value in flatten(config.to_dict()).items()
+    }
     digest = hashlib.sha256(json.dumps(config.to_dict(), sort_keys=True).encode()).hexdigest()
     return hparams.hparams_pb(values, trial_id=digest[:16])
-
-
-def _plain(value):
-    """Returns an option's value as one of the types that TensorBoard stores."""
-    return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 
 class EventWriter:
@@ -245,9 +237,13 @@ def drop_later_events(directory: Path, last_step: int) -> None:
             path.unlink()
             continue
         size = path.stat().st_size
-        kept = [record for record in _records(path) if _step(record) <= last_step]
+        kept = [it for it in _records(path) if Event.FromString(it).step <= last_step]
         if sum(len(record) + _FRAME for record in kept) < size:
-            _rewrite(path, kept)
+            temporary = path.with_name(f".rewritten-{path.name.rpartition('.')[2]}")
+            with tf.io.TFRecordWriter(str(temporary)) as writer:
+                for record in kept:
+                    writer.write(record)
+            sync_and_rename(temporary, path)
 
 
 def _records(path) -> Iterator[bytes]:
@@ -256,15 +252,3 @@ def _records(path) -> Iterator[bytes]:
         yield from tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
     except tf.errors.DataLossError:
         return
-
-
-def _step(record: bytes) -> int:
-    return Event.FromString(record).step
-
-
-def _rewrite(path, records):
-    temporary = path.with_name(f".rewritten-{path.name.rpartition('.')[2]}")
-    with tf.io.TFRecordWriter(str(temporary)) as writer:
-        for record in records:
-            writer.write(record)
-    sync_and_rename(temporary, path)

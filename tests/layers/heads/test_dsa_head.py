@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.layers.heads.batch_norm import DSAHead
 from disan_tf.models.factory import build_model

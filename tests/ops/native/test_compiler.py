@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from disan_tf.common import processor
 from disan_tf.ops.native import build, runtime
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -30,7 +29,7 @@ def mac(tmp_path, monkeypatch):
         text = "\n".join(["#!/bin/sh", asked, "cat <<'END'", *lines, "END", ""])
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
-        monkeypatch.setattr(processor, "MACOS", str(path))
+        monkeypatch.setattr(machines, "MACOS", str(path))
         monkeypatch.setattr(sys, "platform", "darwin")
         monkeypatch.setattr(platform, "machine", lambda: machine)
 

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
-from disan_tf.common import processor as processors
+from disan_tf.common import machine as machines
 from disan_tf.ops import directional_attention
 from disan_tf.ops.native import build, compiler, runtime, shipped
 from tests.support.ops.backends import needs_native
@@ -38,13 +38,13 @@ def _ship(folder, compile_library=_write_flags):
 
 @pytest.fixture
 def processor(tmp_path, monkeypatch):
-    """Sets the flags of the first of two processors."""
+    """Sets the flags of the first of two machines."""
 
     def set_flags(flags, machine="x86_64", name="flags"):
         path = tmp_path / "cpuinfo"
         text = f"processor\t: 0\n{name}\t\t: fpu {flags}\n\nprocessor\t: 1\n{name}\t\t: fpu {V4}\n"
         path.write_text(text, encoding="utf-8")
-        monkeypatch.setattr(processors, "LINUX", path)
+        monkeypatch.setattr(machines, "LINUX", path)
         monkeypatch.setattr("platform.machine", lambda: machine)
 
     return set_flags

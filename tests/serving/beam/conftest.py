@@ -16,11 +16,11 @@ def beam(tmp_path, monkeypatch):
     pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")
     from apache_beam.options.pipeline_options import PipelineOptions
 
-    from disan_tf.serving.beam import pipeline, steps
+    from disan_tf.serving.beam import pipeline
 
     bundles = {}  # by folder, so that none is loaded again and again
     monkeypatch.setattr(pipeline, "load_reader", lambda checkpoint: bundles[checkpoint])
-    monkeypatch.setattr(steps, "load", lambda checkpoint: LoadedModel(bundles[checkpoint]))
+    monkeypatch.setattr(pipeline, "load", lambda checkpoint: LoadedModel(bundles[checkpoint]))
     output = tmp_path / "out"
 
     def write(name: str, content: bytes) -> Path:

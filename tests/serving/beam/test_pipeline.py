@@ -163,7 +163,7 @@ def test_a_job_that_fails_writes_no_shard(beam, bundle, text, monkeypatch):
     def fail(model, records):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pipeline.steps, "predictions", fail)
+    monkeypatch.setattr(pipeline, "predictions", fail)
     with pytest.raises(Exception, match="No space left"):
         beam.run(bundle, beam.write("in.txt", text))
     assert list(beam.output.glob("answers*")) == []

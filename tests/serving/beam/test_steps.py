@@ -8,7 +8,7 @@ import tensorflow as tf
 from disan_tf.common.errors import UserError
 
 pytest.importorskip("apache_beam", reason="needs Apache Beam: requirements-beam.txt")
-from disan_tf.serving.beam.steps import (  # noqa: E402
+from disan_tf.serving.beam.pipeline import (  # noqa: E402
     SentenceModelHandler,
     predictions,
     to_example,

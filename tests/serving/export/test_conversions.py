@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.serving.export import client, conversions
-from disan_tf.serving.export.conversions import export_converted
+from disan_tf.serving.export import client, export_model
+from disan_tf.serving.export.export_model import export_converted
 from tests.support.models.bundles import (
     CLASSES,
     RELATEDNESS,
@@ -138,7 +138,7 @@ def test_every_encoder_becomes_onnx(encoder, tmp_path):
 
 
 def test_a_model_that_answers_differently_is_refused(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(conversions, "_difference", lambda *_: 0.25)
+    monkeypatch.setattr(export_model, "_difference", lambda *_: 0.25)
     with pytest.raises(UserError, match="has other outputs as tflite, by 0.2"):
         export_converted("tflite", bundle.directory, tmp_path)
     assert not list((tmp_path / "tflite").glob("*"))
@@ -148,7 +148,7 @@ def test_without_the_packages_of_onnx_it_is_said_how_to_install_them(bundle, tmp
     def fail(name):
         raise ImportError(f"No module named {name!r}")
 
-    monkeypatch.setattr(conversions.importlib, "import_module", fail)
+    monkeypatch.setattr(export_model.importlib, "import_module", fail)
     with pytest.raises(UserError, match="pip install tf2onnx onnxruntime"):
         export_converted("onnx", bundle.directory, tmp_path)
 
@@ -167,6 +167,6 @@ def test_models_that_read_more_than_ids_are_refused(bundle, tmp_path, monkeypatc
     with config.unlocked():
         config.embedding.name = "elmo"
     loaded = dataclasses.replace(bundle, config=config)
-    monkeypatch.setattr(conversions, "load_bundle", lambda *_, **__: loaded)
+    monkeypatch.setattr(export_model, "load_bundle", lambda *_, **__: loaded)
     with pytest.raises(UserError, match="cannot become onnx, since .*biLM reads"):
         export_converted("onnx", bundle.directory, tmp_path)

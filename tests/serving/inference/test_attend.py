@@ -138,7 +138,7 @@ def test_an_error_leaves_nothing(bundle, tmp_path):
 def test_a_text_too_long_for_the_memory_is_refused_with_its_line(
     bundle, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("disan_tf.serving.inference.text_limits.free_memory", lambda: 10**8)
+    monkeypatch.setattr("disan_tf.serving.inference.attend.free_memory", lambda: 10**8)
     path = tmp_path / "in.txt"
     path.write_text("a film\n\n" + "a film " * 10_000 + "\n", encoding="utf-8")
     message = (

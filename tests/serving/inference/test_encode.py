@@ -202,7 +202,7 @@ def test_a_wrong_batch_size_is_refused(model):
 @pytest.mark.usefixtures("eagerly")
 def test_attention_that_does_not_fit_into_the_memory_is_refused(bundle, monkeypatch):
     model = LoadedModel(bundle)
-    monkeypatch.setattr("disan_tf.serving.inference.text_limits.free_memory", lambda: 10**8)
+    monkeypatch.setattr("disan_tf.serving.inference.attend.free_memory", lambda: 10**8)
     assert len(model.attend("good " * 150)["tokens"]) == 150
     with pytest.raises(UserError, match="has 3,000 tokens, and attention tensors of up to .* fit"):
         model.attend("good " * 3000)

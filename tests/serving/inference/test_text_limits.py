@@ -1,12 +1,12 @@
-"""disan_tf/serving/inference/text_limits.py: the longest text for a given memory."""
+"""disan_tf/serving/inference/attend.py: the longest text for a given memory."""
 
 import os
 
 import pytest
 import tensorflow as tf
 
-from disan_tf.serving.inference import text_limits
-from disan_tf.serving.inference.text_limits import free_memory, longest_text
+from disan_tf.serving.inference import attend
+from disan_tf.serving.inference.attend import free_memory, longest_text
 
 SPECS = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None, None, 5], tf.int32)]
 
@@ -47,14 +47,14 @@ def test_a_container_leaves_what_is_neither_used_nor_cached(tmp_path, monkeypatc
     (tmp_path / "memory.max").write_text(f"{most}\n")
     (tmp_path / "memory.current").write_text("400000\n")
     (tmp_path / "memory.stat").write_text("anon 300000\ninactive_file 100000\n")
-    monkeypatch.setattr(text_limits, "_CGROUP", tmp_path)
+    monkeypatch.setattr(attend, "_CGROUP", tmp_path)
     found = free_memory()
     assert found == expected if expected is not None else found > whole / 2
 
 
 def test_the_free_memory_is_at_most_that_of_a_gpu(monkeypatch):
     whole = free_memory()
-    monkeypatch.setattr(text_limits, "free_gpu_memory", lambda: 1_000)
+    monkeypatch.setattr(attend, "free_gpu_memory", lambda: 1_000)
     assert free_memory() == 1_000
-    monkeypatch.setattr(text_limits, "free_gpu_memory", lambda: 10**18)
+    monkeypatch.setattr(attend, "free_gpu_memory", lambda: 10**18)
     assert whole / 2 < free_memory() < 10**18

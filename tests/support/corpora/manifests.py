@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from disan_tf.common.files import read_json, write_json
-from disan_tf.input_pipeline.corpus_format import FORMAT, MANIFEST, Keys, array_file
-from disan_tf.input_pipeline.recorded_files import record_files
+from disan_tf.input_pipeline.corpus_format import FORMAT, MANIFEST, Keys, array_file, record_files
 
 
 def write_manifest(

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 import yaml
 
-from disan_tf.cli.config import read_config
+from disan_tf.cli.loading import read_config
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import BatchPlan
 from disan_tf.training.distribution import cluster

@@ -8,7 +8,7 @@ import pytest
 
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.training.evaluation import evaluate
-from disan_tf.training.methods.batch_statistics import StatisticsUpdate
+from disan_tf.training.scoring import StatisticsUpdate
 from tests.support.runs.training import corpus_of, run_loop, tiny_config, with_few_operations
 
 STEPS = {"steps": 4, "window": 1, "evaluate_every": 2, "checkpoint_every": 2, "log_every": 2}

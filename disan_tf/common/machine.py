@@ -1,12 +1,17 @@
-"""A description of the machine that trains or measures, for the readers of a result."""
+"""The machine that trains or measures: its processor, threads and load."""
 
 import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
 from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.processor import instruction_sets, processor_name
-
+LINUX = Path("/proc/cpuinfo")
+MACOS = "/usr/sbin/sysctl"
+_NUMBERS = ("CPU implementer", "CPU part")  # on Linux for ARM, which names no model
 # The schema of "machine" in `run.json`; runs of older versions have no such key.
 MACHINE = {
     "processor": str,
@@ -21,6 +26,41 @@ MACHINE = {
 # them unless the processor has one of these instruction sets.
 _BFLOAT16 = {"avx512_bf16", "amx_bf16"}
 _HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # Linux
+
+
+def processor_name() -> str:
+    """Returns the model of the first processor; or else the architecture and ARM's numbers."""
+    fields = _fields()
+    named = fields.get("model name") or fields.get("machdep.cpu.brand_string")
+    numbers = [f"{name} {fields[name]}" for name in _NUMBERS if fields.get(name)]
+    return named or ", ".join([platform.machine(), *numbers])
+
+
+def instruction_sets() -> set[str]:
+    """Returns the instruction sets of the first processor, as the operating system names them.
+
+    Linux has names such as "avx2" and "asimd", macOS "hw.optional.avx2_0" and
+    "hw.optional.arm.FEAT_BF16".
+    """
+    fields = _fields()
+    if sys.platform == "darwin":
+        optional = (name for name in fields if name.startswith("hw.optional."))
+        return {name for name in optional if fields[name] == "1"}
+    return set((fields.get("flags") or fields.get("Features", "")).split())
+
+
+def _fields() -> dict[str, str]:
+    """Returns {name: value} of the system's description; {} if there is none."""
+    try:
+        if sys.platform == "darwin":
+            command = [MACOS, "machdep.cpu.brand_string", "hw.optional"]
+            text = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        else:
+            text = LINUX.read_text(encoding="utf-8").split("\n\n", 1)[0]
+    except OSError:
+        return {}
+    lines = (line.partition(":") for line in text.splitlines())
+    return {name.strip(): value.strip() for name, _, value in lines}
 
 
 def describe_machine() -> dict:

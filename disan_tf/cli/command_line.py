@@ -4,6 +4,7 @@ import atexit
 import gc
 import inspect
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Optional
@@ -74,7 +75,10 @@ def run() -> None:
     The exit status of a user's mistake is 2. An error in our code has `INTERNAL`, and a log with
     its traceback; `--debug` shows it instead.
     """
-    _open_standard_streams()
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed: no file may get its number
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     atexit.register(gc.freeze)  # else Python collects TensorFlow's garbage at exit
     if "--debug" in sys.argv:
         os.environ[process.LOG_LEVEL] = "0"
@@ -101,14 +105,6 @@ def run() -> None:
 def _leave(sentence: str, status: int) -> None:
     print(f"{installation.program()}: {sentence}", file=sys.stderr)
     sys.exit(status)
-
-
-def _open_standard_streams() -> None:
-    """Opens the null device for closed standard streams, so that no file gets their numbers."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
 
 
 def main(_) -> None:
@@ -138,7 +134,7 @@ def main(_) -> None:
             raise UserError(f"standard {name} is closed; name a file with --{name}.")
     mode(**values)
     sys.stdout.flush()
-    process.ignore_closed_terminal()  # all is written
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # all is written: the terminal may be closed
 
 
 def keep_compiled(folder: Optional[str]) -> None:
@@ -200,22 +196,13 @@ def _with_config_files(argv: list[str]) -> list[str]:
     return arguments
 
 
-def _print_help(argv: list[str]) -> None:
-    """Prints the welcome, the help or the version and exits, unless there are flags to parse."""
-    if len(argv) == 1:
-        print(welcome())
-    elif set(argv) & set(HELP_FLAGS):
-        print(help_text(MODES, defined_flags()))
-    elif "--version" in argv:
-        print(installation.version())
-    else:
-        return
-    sys.exit()
-
-
 def _parse(argv: list[str]) -> list[str]:
     """Parses the flags and loads the config; exits after a help text or the version."""
-    _print_help(argv)
+    is_help = set(argv) & set(HELP_FLAGS)
+    if len(argv) == 1 or is_help or "--version" in argv:
+        text = help_text(MODES, defined_flags()) if is_help else installation.version()
+        print(welcome() if len(argv) == 1 else text)
+        sys.exit()
     installation.import_configs()
     argv = _with_config_files(argv)
     check_repetitions(argv)

@@ -6,8 +6,7 @@ They import TensorFlow when they are called, as modes do.
 import importlib
 from pathlib import Path
 
-from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED, import_configs
+from disan_tf.common.installation import import_configs
 from disan_tf.common.progress import notify
 
 
@@ -107,13 +106,6 @@ def initial_model(name):
     from disan_tf.training.initial_model import InitialModel
 
     return InitialModel(name, lambda: load_bundle(find_bundle(name)))
-
-
-def checkpoints_folder(output) -> Path:
-    """Returns the folder of results and tables: `output`, or else the repository's."""
-    if output is None and IS_INSTALLED:
-        raise UserError("--mode=report needs --output, the folder of results and tables.")
-    return Path(output or CHECKPOINTS)
 
 
 def draw_model_figures(checkpoint, input, input_format, names, output) -> None:

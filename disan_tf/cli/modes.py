@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from disan_tf.cli.loading import (
-    checkpoints_folder,
     compare_with_baseline,
     compared_configs,
     draw_model_figures,
@@ -22,7 +21,7 @@ from disan_tf.cli.loading import (
     report_lines,
 )
 from disan_tf.common.errors import UserError
-from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.common.options import count, join_choices, suggestion
 from disan_tf.common.progress import notify
 
@@ -245,7 +244,9 @@ def report(workdir=None, output=None) -> None:
         return
     from disan_tf.study.report import report as record
 
-    record(workdir, checkpoints_folder(output), load_config)
+    if output is None and IS_INSTALLED:
+        raise UserError("--mode=report needs --output, the folder of results and tables.")
+    record(workdir, Path(output or CHECKPOINTS), load_config)
 
 
 def figures(

@@ -50,7 +50,7 @@ def heat_map(
     mark_rows: bool = False,
     mask_zeros: bool = False,
 ):
-    """Draws weights <float32>[rows, columns]; labels rows and columns. Returns the image.
+    """Draws weights <float32>[rows, columns]; labels rows, and columns upwards. Returns the image.
 
     Args:
       axes: the axes to draw into.
@@ -66,7 +66,11 @@ def heat_map(
     visible = np.ma.masked_equal(weights, 0.0) if mask_zeros else weights
     axes.set_facecolor(ABSENT)
     image = axes.imshow(visible, cmap=MAP, vmin=low, vmax=high, aspect="auto", interpolation="none")
-    label_ticks(axes, rows, columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_xticks(range(len(columns)), columns, rotation=90)
+    axes.tick_params(length=0)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)
     if digits is not None:
         for (row, column), weight in np.ndenumerate(weights):
             if weight or not mask_zeros:
@@ -77,15 +81,6 @@ def heat_map(
         if weight := weights[row, column]:
             axes.plot(column, row, marker="o", markersize=3, color=_contrast(weight, bright))
     return image
-
-
-def label_ticks(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
-    """Labels the rows, and the columns upwards, with words."""
-    axes.set_yticks(range(len(rows)), rows)
-    axes.set_xticks(range(len(columns)), columns, rotation=90)
-    axes.tick_params(length=0)
-    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)
 
 
 def _contrast(weight, bright) -> str:

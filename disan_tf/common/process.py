@@ -142,18 +142,10 @@ def handle_signals(program: str) -> None:
     signal.signal(signal.SIGINT, interrupt)
 
 
-def ignore_closed_terminal() -> None:
-    """Ignores SIGHUP from now on: the command's work is complete."""
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
-
 def ending_signals() -> list[int]:
-    """Returns SIGTERM, and SIGHUP if it exists and is not ignored."""
-    hang_up = getattr(signal, "SIGHUP", None)
-    if hang_up is None or signal.getsignal(hang_up) == signal.SIG_IGN:
-        return [signal.SIGTERM]
-    return [signal.SIGTERM, hang_up]
+    """Returns SIGTERM, and SIGHUP if it is not ignored."""
+    is_ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    return [signal.SIGTERM] if is_ignored else [signal.SIGTERM, signal.SIGHUP]
 
 
 @contextlib.contextmanager

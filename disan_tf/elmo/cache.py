@@ -74,15 +74,6 @@ def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> La
             f"{corpus.directory} does not record the sentences around its phrases; prepare it "
             "with --config.data.contexts=True."
         )
-    folder = corpus.directory.parent / f"elmo-{_key(corpus, bilm, phrases)}"
-    folder.mkdir(exist_ok=True)
-    with locked(folder / "lock"):
-        if not (folder / CACHE).is_file():
-            _write(folder, corpus, bilm, phrases)
-    return LayerFiles(folder)
-
-
-def _key(corpus, bilm, phrases) -> str:
     options, weights = corpus.bilm
     content = {
         "format": FORMAT,
@@ -93,7 +84,13 @@ def _key(corpus, bilm, phrases) -> str:
         "phrases": phrases,
         "sentences": _digest(corpus, phrases),
     }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+    key = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+    folder = corpus.directory.parent / f"elmo-{key}"
+    folder.mkdir(exist_ok=True)
+    with locked(folder / "lock"):
+        if not (folder / CACHE).is_file():
+            _write(folder, corpus, bilm, phrases)
+    return LayerFiles(folder)
 
 
 def _digest(corpus, phrases) -> str:

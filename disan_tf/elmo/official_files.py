@@ -80,17 +80,6 @@ def read_options(path: PathLike) -> dict:
     return arguments
 
 
-def official_options(bilm: BiLM) -> dict:
-    """Returns the content of a biLM's `options.json`, as the official code reads it for use."""
-    parts = {"lstm": {}, "char_cnn": {}}
-    for name, (part, key, _) in _PLACES.items():
-        value = getattr(bilm, name)
-        parts[part][key] = (value or None) if name in _OR_NONE else value
-    parts["char_cnn"]["embedding"] = {"dim": bilm.character_dim}
-    parts["char_cnn"]["n_characters"] = BYTE_CHARACTERS + 1
-    return parts
-
-
 def _find(content, part, key, absent, path):
     values = content.get(part)
     if not isinstance(values, dict) or (key not in values and absent is ...):
@@ -148,7 +137,16 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
                 name: _read(file, name, weight, path, options_path)
                 for name, weight in official_tensors(bilm).items()
             }
-            _check_layers(file, bilm, path, options_path)
+            more = {  # layers beyond the options': the file would load, as a different model
+                cell_name(0, bilm.layers): f"lstm.n_layers of {bilm.layers}",
+                f"CNN/W_cnn_{len(bilm.filters)}": f"{len(bilm.filters)} filters",
+                f"CNN_high_{bilm.highways}": f"char_cnn.n_highway of {bilm.highways}",
+            }
+            for name in filter(file.__contains__, more):
+                raise UserError(
+                    f"{path} has {name}, and {options_path} asks for {more[name]} alone; name the "
+                    "two files of one biLM."
+                )
     except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # h5py's, of damage
         raise UserError(
             f"{path} cannot be read as HDF5 ({error}); it is damaged or cut short, fetch it again."
@@ -167,7 +165,13 @@ def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> Non
         for name, weight in official_tensors(bilm).items():
             file.create_dataset(name, data=weight.numpy().reshape(_official_shape(name, weight)))
     write_atomically(weights_path, content.getvalue())
-    write_json(Path(options_path), official_options(bilm))
+    embedding = {"embedding": {"dim": bilm.character_dim}, "n_characters": BYTE_CHARACTERS + 1}
+    parts = {"lstm": {}, "char_cnn": {}}
+    for name, (part, key, _) in _PLACES.items():
+        value = getattr(bilm, name)
+        parts[part][key] = (value or None) if name in _OR_NONE else value
+    parts["char_cnn"].update(embedding)  # as the official code reads it for use
+    write_json(Path(options_path), parts)
 
 
 def _official_shape(name, weight):
@@ -196,18 +200,3 @@ def _read(file, name, weight, path, options_path):
             f"{path}: the tensor {name} has values that are not finite numbers; fetch it again."
         )
     return values
-
-
-def _check_layers(file, bilm, path, options_path):
-    """Raises UserError if the file has more layers: it would load, as a different model."""
-    more = {
-        cell_name(0, bilm.layers): f"lstm.n_layers of {bilm.layers}",
-        f"CNN/W_cnn_{len(bilm.filters)}": f"{len(bilm.filters)} filters",
-        f"CNN_high_{bilm.highways}": f"char_cnn.n_highway of {bilm.highways}",
-    }
-    for name, asked in more.items():
-        if name in file:
-            raise UserError(
-                f"{path} has {name}, and {options_path} asks for {asked} alone; name the two files "
-                "of one biLM."
-            )

@@ -60,20 +60,9 @@ def classification_scores(
       "confusion" ("classes", and "matrix" with a row for each gold class), "by_length", and with
       genres "by_genre".
     """
-    correct = labels == predictions
-    scores = {
-        "accuracy": accuracy(predictions, labels),
-        **_class_scores(predictions, labels, classes),
-        "by_length": accuracy_by_length(correct, lengths),
-    }
-    if genres is not None:
-        scores["by_genre"] = accuracy_by_genre(correct, genres)
-    return scores
-
-
-def _class_scores(predictions, labels, classes):
     from sklearn import metrics
 
+    correct = labels == predictions
     pair, numbers = (labels, predictions), {"labels": range(len(classes))}
     titles = ("precision", "recall", "f1", "support")
     columns = metrics.precision_recall_fscore_support(*pair, **numbers, zero_division=0)
@@ -81,7 +70,8 @@ def _class_scores(predictions, labels, classes):
     with np.errstate(invalid="ignore"):  # 0 / 0 if all labels and predictions are of one class
         kappa = float(metrics.cohen_kappa_score(*pair, **numbers))
     matrix = metrics.confusion_matrix(*pair, **numbers)
-    return {
+    scores = {
+        "accuracy": accuracy(predictions, labels),
         "cohen_kappa": 0.0 if np.isnan(kappa) else kappa,
         "macro_f1": float(np.mean(columns["f1"])),
         "classes": {
@@ -89,7 +79,11 @@ def _class_scores(predictions, labels, classes):
             for k, name in enumerate(classes)
         },
         "confusion": {"classes": list(classes), "matrix": matrix.tolist()},
+        "by_length": accuracy_by_length(correct, lengths),
     }
+    if genres is not None:
+        scores["by_genre"] = accuracy_by_genre(correct, genres)
+    return scores
 
 
 def accuracy_by_length(correct: np.ndarray, lengths: np.ndarray) -> dict:

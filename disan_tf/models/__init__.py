@@ -1,6 +1,6 @@
 """Models of an embedding, an encoder and a head, one for each task. They access no files.
 
-`disan_tf.training.resources` reads their initial arrays. `disan_tf.encoders.base` documents how to
+`disan_tf.training.train` reads their initial arrays. `disan_tf.encoders.base` documents how to
 add an encoder, `disan_tf.layers.embedding.words` how to add an embedding.
 """
 

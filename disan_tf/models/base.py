@@ -149,7 +149,15 @@ class SentenceModel(tf.keras.Model):
         """Groups a call's inputs into (ids, *word features) for each field."""
         count = len(self.fields)
         if len(inputs) == 1 and isinstance(inputs[0], (Mapping, list, tuple)):
-            inputs = _in_order(inputs[0], self.input_specs())
+            (given,), specs = inputs, self.input_specs()
+            names = [spec.name for spec in specs]
+            if isinstance(given, Mapping):
+                given = [given[name] for name in names if name in given]
+            if len(given) != len(specs):
+                raise ValueError(
+                    f"{len(given)} inputs are given; the model reads {', '.join(names)}."
+                )
+            inputs = [tf.cast(tensor, spec.dtype) for tensor, spec in zip(given, specs)]
         return [tuple(inputs[number::count]) for number in range(count)]
 
     def embed(self, *inputs, training=None) -> list[tuple[tf.Tensor, tf.Tensor]]:
@@ -225,16 +233,6 @@ def input_specs(fields: tuple[str, ...], embedding: Embedding) -> list[tf.Tensor
 def prefix_of(field: str) -> str:
     """Returns the start of the names of a field's tensors: "", or "<field>_" in a pair."""
     return "" if field in SENTENCE else f"{field}_"
-
-
-def _in_order(inputs, specs) -> list[tf.Tensor]:
-    """Returns the inputs of a mapping, a list or a tuple in the order and dtypes of the specs."""
-    names = [spec.name for spec in specs]
-    if isinstance(inputs, Mapping):
-        inputs = [inputs[name] for name in names if name in inputs]
-    if len(inputs) != len(specs):
-        raise ValueError(f"{len(inputs)} inputs are given; the model reads {', '.join(names)}.")
-    return [tf.cast(tensor, spec.dtype) for tensor, spec in zip(inputs, specs)]
 
 
 def served_specs(specs: list[tf.TensorSpec]) -> list[tf.TensorSpec]:

@@ -26,7 +26,8 @@ class ClassScores:
         return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
     def example_losses(self, outputs, labels):
-        return cross_entropies(outputs, labels)
+        """Computes -ln softmax(outputs) of the gold class <int32>[batch], in nats."""
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=outputs)
 
     def training_loss(self, outputs, labels):
         if self.class_weights is None:
@@ -46,11 +47,6 @@ class ClassScores:
 
     def scores(self, outputs, labels):
         return {"accuracy": accuracy(self.predictions(outputs).numpy(), labels)}
-
-
-def cross_entropies(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Computes -ln softmax(logits) of the gold class <int32>[batch], in nats, <float32>[batch]."""
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
 @serializable

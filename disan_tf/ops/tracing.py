@@ -43,12 +43,12 @@ def compilable() -> Iterator[None]:
 def is_compiled() -> bool:
     """Returns whether no shape may depend on the data in the function that is being traced.
 
-    So it is where XLA will compile the function, a converter reads it (see `is_converted`), or
-    this is inside `compilable`.
+    So it is where XLA will compile the function, where it becomes an ONNX or a LiteRT file, whose
+    readers do best with such shapes too, or where this is inside `compilable`.
     """
     if tf.executing_eagerly():
         return False
-    return getattr(_scope, "compilable", False) or is_jit_compiled() or is_converted()
+    return getattr(_scope, "compilable", False) or is_jit_compiled() or _is_traced_by(_CONVERTERS)
 
 
 @tf.autograph.experimental.do_not_convert
@@ -69,15 +69,6 @@ def is_saving() -> bool:
     operations.
     """
     return save_context.in_save_context() or _is_traced_by(_EXPORTERS)
-
-
-@tf.autograph.experimental.do_not_convert
-def is_converted() -> bool:
-    """Returns whether this thread traces a function for an ONNX or a LiteRT file.
-
-    Their readers, like XLA, do best with shapes that do not depend on the data.
-    """
-    return _is_traced_by(_CONVERTERS)
 
 
 def ensure_shape(x: tf.Tensor, shape) -> tf.Tensor:

@@ -36,7 +36,13 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
         f"{scores['examples']:,} examples\n{template.format(**scores)}, loss {scores['loss']:.4f}"
     )
     if "accuracy" in scores:
-        headline += f"\n{describe_certainty(scores)}"
+        low, high = wilson_interval(scores["accuracy"], scores["examples"])
+        supports = {name: row["support"] for name, row in scores["classes"].items()}
+        largest = max(supports, key=supports.get)
+        headline += (
+            f"\n95 % interval of the accuracy: {low:.4f} to {high:.4f}; always predicting "
+            f"{largest} would give {supports[largest] / scores['examples']:.4f}"
+        )
     if "calibration_error" in scores:
         headline += f"\nexpected calibration error {scores['calibration_error']:.4f}"
     if "temperature" in scores:
@@ -46,18 +52,6 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
     lines = [_lines(key, scores[key]) for key in _TABLES if key in scores]
     tables = [text_table(table) for table in lines if table]
     return "\n\n".join([headline, *tables])
-
-
-def describe_certainty(scores: dict) -> str:
-    """Describes the 95 % interval of an accuracy and the share of the largest class."""
-    low, high = wilson_interval(scores["accuracy"], scores["examples"])
-    supports = {name: row["support"] for name, row in scores["classes"].items()}
-    largest = max(supports, key=supports.get)
-    share = supports[largest] / scores["examples"]
-    return (
-        f"95 % interval of the accuracy: {low:.4f} to {high:.4f}; always predicting {largest} "
-        f"would give {share:.4f}"
-    )
 
 
 def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[float, float]:

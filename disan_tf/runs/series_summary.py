@@ -156,7 +156,10 @@ def _of_one(name, run):
 def _summarise(parts, command, config):
     """Joins series: the keys of `summarise_series` that are not the first member's."""
     members = sorted((member for part in parts for member in part["members"]), key=_place)
-    scores = [member["scores"] for member in members]
+    scores, confusion = [member["scores"] for member in members], {}
+    if all("confusion" in part for part in parts):
+        matrices = [part["confusion"]["matrix"] for part in parts]
+        confusion = {**parts[0]["confusion"], "matrix": np.sum(matrices, axis=0).tolist()}
     return {
         "command": series_command(command, members, config),
         **{key: round(_mean([member[key] for member in members]), 2) for key in _MEMBER_KEYS},
@@ -164,7 +167,7 @@ def _summarise(parts, command, config):
         "mean": _over_members(scores, _mean),
         "standard_deviation": _over_members(scores, _standard_deviation),
         "by_length": _by_length(parts),
-        **_confusion(parts),
+        **({"confusion": confusion} if confusion else {}),
     }
 
 
@@ -186,14 +189,6 @@ def _mean(values):
 
 def _standard_deviation(values):
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
-
-
-def _confusion(parts):
-    """Returns {"confusion"} with the sum of the parts' matrices; {} if one has none."""
-    if not all("confusion" in part for part in parts):
-        return {}
-    first, matrices = parts[0]["confusion"], [part["confusion"]["matrix"] for part in parts]
-    return {"confusion": {**first, "matrix": np.sum(matrices, axis=0).tolist()}}
 
 
 def _by_length(parts):

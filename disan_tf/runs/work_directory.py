@@ -2,18 +2,24 @@
 
 import json
 import math
-from pathlib import Path
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 from typing import Optional
 
+import numpy as np
+import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike, check_format, read_json, write_json
-from disan_tf.common.machine import MACHINE, load
+from disan_tf.common.installation import VERSION
+from disan_tf.common.machine import MACHINE, describe_machine, load
 from disan_tf.common.options import flatten
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
-from disan_tf.runs.provenance import describe_origin
 
 FORMAT = 2  # of `config.json` and `run.json`
 VERSION_REMEDY = "use the version that wrote it, or train again"
@@ -51,6 +57,7 @@ ADDED = {
 }
 # Options that older versions had, with the value whose effect is left.
 REMOVED = {"embedding.mix_l2": 0.0, "encoder.own_parameters": False}
+_PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
 
 
 class WorkDirectory:
@@ -118,7 +125,7 @@ class WorkDirectory:
     def describe(
         self, parameters: int, epoch_steps: int, corpus: PreparedCorpus, start: Optional[dict]
     ) -> None:
-        """Writes `run.json`.
+        """Writes `run.json`: versions, machine, commit, command and data, and these arguments.
 
         Args:
           parameters: the number of the model's parameters.
@@ -128,8 +135,29 @@ class WorkDirectory:
             or for random weights.
         """
         start = start or read_start(self.path)
-        size = {"parameters": parameters, "epoch_steps": epoch_steps}
-        run = {"format": FORMAT, **describe_origin(corpus), **size}
+        command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "HEAD"]
+        options = {"capture_output": True, "text": True, "check": True}
+        try:
+            commit = subprocess.run(command, **options).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):  # outside of a git checkout
+            commit = None
+        run = {
+            "format": FORMAT,
+            "versions": {
+                "disan_tf": VERSION,
+                "python": sys.version.split()[0],
+                "tensorflow": tf.__version__,
+                "numpy": np.__version__,
+            },
+            "machine": describe_machine(),
+            "commit": commit,
+            "command": command_line(sys.argv),
+            "corpus": corpus.directory.name,
+            "inputs": corpus.manifest[Keys.INPUTS],
+            "data": data_summary(corpus.manifest),
+            "parameters": parameters,
+            "epoch_steps": epoch_steps,
+        }
         write_json(self.path / "run.json", {**run, **({"init_from": start} if start else {})})
 
     def record_load(self) -> None:
@@ -218,3 +246,58 @@ def _check_names(path, config, remedy: str) -> None:
     for value in config.values() if is_object else config:
         if isinstance(value, (dict, list)):
             _check_names(path, value, remedy)
+
+
+def command_line(arguments: Sequence[str]) -> Optional[str]:
+    """Returns the command of a run without its machine's paths; None for another program.
+
+    Example:
+      >>> command_line(["/a/run.py", "--config=/a/configs/demo.py:tiny", "--workdir", "/b"])
+      'python run.py --config=configs/demo.py:tiny'
+    """
+    program, *rest = arguments
+    if PurePath(program).name not in ("run.py", "disan-tf"):
+        return None
+    joined: list[str] = []  # `--name value` as `--name=value`
+    for argument in rest:
+        if argument.startswith("-") or not joined:
+            joined.append(argument)
+        else:
+            joined[-1] += f"={argument}"
+    kept = []
+    for argument in joined:
+        name, _, value = argument.lstrip("-").partition("=")
+        if name == "config":
+            path = PurePath(value)
+            kept.append(f"--config={f'configs/{path.name}' if path.is_absolute() else value}")
+        elif name == "init_from":
+            kept.append(f"--init_from={portable_name(value)}")
+        elif name not in _PATH_FLAGS:
+            kept.append(argument)
+    return shlex.join(["python", "run.py", *kept])
+
+
+def portable_name(model: str) -> str:
+    """Returns the name of a model without the folders of an absolute path."""
+    path = PurePath(model)
+    return path.name if path.is_absolute() else model
+
+
+def data_summary(manifest: dict) -> dict:
+    """Returns a result's record of its prepared corpus, from the corpus' manifest.
+
+    Returns:
+      "splits" (name -> number of examples), "training_examples" (kept), "training_read" and
+      "official_training_examples" (in the whole corpus), both in "unit", and
+      "training_tokens_covered", the share of training tokens with a word vector.
+    """
+    splits = {name: split["examples"] for name, split in manifest[Keys.SPLITS].items()}
+    counts, unit = manifest[Keys.COUNTS]["train"], manifest[Keys.UNIT]
+    return {
+        "splits": splits,
+        "training_examples": splits["train"],
+        "unit": unit,
+        "training_read": counts[unit],
+        "official_training_examples": counts["expected"],
+        "training_tokens_covered": manifest[Keys.VECTORS]["training_tokens_covered"],
+    }

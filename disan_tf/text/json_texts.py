@@ -28,7 +28,12 @@ def parse_json(line: str) -> dict:
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
     if "\\u" in line:
-        _check_unicode(row)
+        text = json.dumps(row, ensure_ascii=False)
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(text[error.start]):04x}"
+            raise ValueError(f"not JSON ({half} is half of a surrogate pair)") from None
     return row
 
 
@@ -44,16 +49,6 @@ def _finite(text: str) -> float:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=distinct_keys, parse_float=_finite, parse_constant=_refuse
 )
-
-
-def _check_unicode(row: dict) -> None:
-    """Rejects escapes of half a surrogate pair, which is no character and cannot be written."""
-    text = json.dumps(row, ensure_ascii=False)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(text[error.start]):04x}"
-        raise ValueError(f"not JSON ({half} is half of a surrogate pair)") from None
 
 
 def array_items(text: str, name) -> Iterator[bytes]:

@@ -28,11 +28,6 @@ def _number(label: str) -> float:
         return math.nan
 
 
-def are_numbers(classes: Sequence[str]) -> bool:
-    """Returns whether all names of classes are whole numbers; such labels are then names."""
-    return all(_number(name).is_integer() for name in classes)
-
-
 def class_numbers(labels: Iterable, classes: Sequence[str]) -> np.ndarray:
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
@@ -41,7 +36,7 @@ def class_numbers(labels: Iterable, classes: Sequence[str]) -> np.ndarray:
     ValueError, whose message has its position.
     """
     numbers = {name: number for number, name in enumerate(classes)}
-    are_whole = are_numbers(classes)
+    are_whole = all(_number(name).is_integer() for name in classes)
     return np.array(
         [_class_number(*item, numbers, are_whole) for item in enumerate(labels)], np.int64
     )

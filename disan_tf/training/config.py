@@ -82,7 +82,14 @@ class Config:
                 f"{flag('evaluate', 'splits')}={splits} must be of {', '.join(others)}"
                 f"{suggestion(unknown[0], others)}"
             )
-        self._check_xla()
+        if str(self.train.jit_compile) != "True":
+            return
+        parts = self.train, self.encoder, self.task.name, self.dtype
+        for setting, reason, remedy in obstacles(*parts):
+            raise UserError(
+                f"--config.train.jit_compile=True does not go with --config.{setting}, {reason}; "
+                f"{remedy}, or leave jit_compile at False."
+            )
 
     @property
     def name(self) -> str:
@@ -122,18 +129,6 @@ class Config:
             raise ValueError(
                 f"distribution={train.distribution} cannot train with the embedding {embedding} "
                 "yet; leave it out."
-            )
-
-    def _check_xla(self) -> None:
-        """Raises UserError if `train.jit_compile` is True and XLA cannot compile the steps."""
-        if str(self.train.jit_compile) != "True":
-            return
-        for setting, reason, remedy in obstacles(
-            self.train, self.encoder, self.task.name, self.dtype
-        ):
-            raise UserError(
-                f"--config.train.jit_compile=True does not go with --config.{setting}, {reason}; "
-                f"{remedy}, or leave jit_compile at False."
             )
 
 

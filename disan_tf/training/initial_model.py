@@ -16,7 +16,7 @@ from disan_tf.models.embeddings import ANY_SOURCES, EMBEDDINGS
 from disan_tf.models.factory import embedding_parts, encoder_class, encoder_parts
 from disan_tf.models.language_model import LanguageModel
 from disan_tf.runs.bundle import Bundle
-from disan_tf.runs.provenance import portable_name
+from disan_tf.runs.work_directory import portable_name
 
 # Arguments of layers that change neither the weights' shapes nor their meaning.
 _FREE = {

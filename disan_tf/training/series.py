@@ -59,7 +59,12 @@ def plan(config: Config, seeds: Sequence[str], folds: Sequence[str]) -> list[Mem
         for fold in _fold_numbers(config, folds) or [None]:
             parts = {"seed": seed, "fold": fold}
             name = "/".join(f"{key}-{part}" for key, part in parts.items() if part is not None)
-            members.append(Member(name, _member_config(config, seed, fold)))
+            tree = copy.deepcopy(config.tree)  # in which references to the seed follow it
+            tree.seed = config.seed if seed is None else seed
+            if fold is not None:
+                tree.data.fold = fold
+            data = replace(config.data, options=tree.data)
+            members.append(Member(name, replace(config, tree=tree, data=data)))
     return members
 
 
@@ -213,16 +218,6 @@ def _fold_numbers(config, folds):
     if numbers and max(numbers) >= count:
         raise UserError(f"--folds={','.join(folds)}: the folds go from 0 to {count - 1}.")
     return numbers
-
-
-def _member_config(config: Config, seed: Optional[int], fold: Optional[int]) -> Config:
-    """Returns a copy with this seed and fold, unless None; references to the seed follow it."""
-    tree = copy.deepcopy(config.tree)
-    if seed is not None:
-        tree.seed = seed
-    if fold is not None:
-        tree.data.fold = fold
-    return replace(config, tree=tree, data=replace(config.data, options=tree.data))
 
 
 def _evaluate_member(folder, corpus, splits):

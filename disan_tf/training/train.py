@@ -1,15 +1,24 @@
 """Runs one training in its work directory, from the devices to the record beside the model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Callable, Optional
 
+import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.errors import UserError
 from disan_tf.common.files import PathLike
 from disan_tf.common.machine import emulates_bfloat16
 from disan_tf.common.progress import is_terminal
+from disan_tf.elmo.bilm import official_tensors
+from disan_tf.elmo.cache import cache_layers
+from disan_tf.elmo.official_files import load_bilm, read_options
 from disan_tf.input_pipeline import PreparedCorpus, evaluation_batches, make_dataset, padding_share
-from disan_tf.models.factory import build_model, count_parameters, memory_limit
+from disan_tf.models.base import Resources
+from disan_tf.models.embeddings import EMBEDDINGS
+from disan_tf.models.factory import TASKS, build_model, count_parameters, memory_limit
+from disan_tf.models.language_model import BOUNDARIES
 from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.config import Config
@@ -20,7 +29,6 @@ from disan_tf.training.loop import Loop
 from disan_tf.training.methods import make_method
 from disan_tf.training.monitoring.console import ConsoleLog, TrainingBar
 from disan_tf.training.monitoring.tensorboard import TensorBoardLogger
-from disan_tf.training.resources import check_prepared, gather_resources
 
 _PROBE_EXAMPLES = 32
 _SLOW = (
@@ -174,3 +182,60 @@ def _progress(loop: Loop) -> tf.keras.callbacks.Callback:
 
 def _examples_a_step(loop: Loop) -> float:
     return len(loop.plan.rows) / loop.epoch_steps
+
+
+def gather_resources(
+    embedding, dtype: str, corpus: PreparedCorpus
+) -> tuple[Resources, PreparedCorpus]:
+    """Reads the resources of a model; computes the biLM's layers, if cached.
+
+    Returns the resources, and the corpus, with the biLM's layers if the embedding caches them.
+    Raises UserError if the corpus lacks word features that the embedding reads, or see
+    `disan_tf.elmo`.
+    """
+    kind = EMBEDDINGS[embedding.name]
+    prepared = kind.prepared
+    if prepared and not getattr(corpus, prepared.name):
+        raise UserError(f"{corpus.directory} {prepared.lack}; prepare it with {prepared.flag}.")
+    resources = Resources(corpus.words, len(corpus.classes), corpus.vectors)
+    if kind.counts_words:  # how often a language model must predict each word and boundary
+        split = corpus.split("train")
+        counts = np.bincount(split.ids["sentence"], minlength=sum(corpus.words) + 2)
+        counts = np.concatenate([[len(split)] * BOUNDARIES, counts[1:]])
+        resources = replace(resources, word_counts=counts)
+    if kind.reads_bilm:
+        bilm, options = load_bilm(*corpus.bilm, dtype=dtype), read_options(corpus.bilm[0])
+        weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
+        resources = replace(resources, bilm=options, bilm_weights=weights)
+        if embedding.cached:
+            corpus = corpus.with_layers(cache_layers(corpus, bilm, embedding.phrases))
+    return resources, corpus
+
+
+def check_prepared(corpus: PreparedCorpus, config) -> None:
+    """Checks that a prepared corpus has what the training of a `Config` reads.
+
+    Raises:
+      UserError: the corpus lacks the sentences or the labels that the task reads, or a split, or
+        has fewer training examples.
+    """
+    task, examples = TASKS[config.task.name], config.train.batches.examples
+    fields = [" and ".join(names) for names in (corpus.fields, task.fields)]
+    kinds = [
+        "scores" if is_score else "classes"
+        for is_score in (corpus.scores, task.label_dtype.is_floating)
+    ]
+    for present, wanted in (fields, kinds):
+        if present != wanted:
+            raise UserError(
+                f"{corpus.directory} holds {present}, but the task of the config reads {wanted}; "
+                "choose a config.task.name that fits config.data.corpus."
+            )
+    for name in ("dev", *config.evaluate.splits):
+        corpus.split(name)
+    available = len(corpus.split("train"))
+    if examples > available:
+        raise UserError(
+            f"--config.train.examples={examples} is more than the {available} training examples of "
+            "the corpus; 0 takes all."
+        )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from disan_tf.runs.provenance import command_line, data_summary
+from disan_tf.runs.work_directory import command_line, data_summary
 
 
 @pytest.mark.parametrize(

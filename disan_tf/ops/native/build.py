@@ -35,7 +35,7 @@ def library() -> Path:
 
     If several processes call this at once, one builds and the others wait. The environment variable
     DISAN_TF_NATIVE_CACHE (default "disan_tf/native" in XDG_CACHE_HOME or ~/.cache) names the cache
-    folder.
+    folder, which is made for this user alone if it is missing.
 
     Raises:
       BuildError: no compiler, no headers, no writable folder, unusable flags, the compiler fails or
@@ -43,7 +43,12 @@ def library() -> Path:
     """
     try:
         command = compiler.find_compiler()
-        target = _open_cache() / f"{_key(command)}.so"
+        named = os.environ.get("DISAN_TF_NATIVE_CACHE")
+        folder = (Path(named) if named else cache_folder("native")).resolve()
+        for missing in [path for path in (*reversed(folder.parents), folder) if not path.exists()]:
+            missing.mkdir(mode=0o700, exist_ok=True)
+        refuse_foreign(folder, stat.S_ISDIR, "folder")
+        target = folder / f"{_key(command)}.so"
         if not _is_whole(target):
             with locked(target.with_suffix(".lock")):
                 if not _is_whole(target):
@@ -51,16 +56,6 @@ def library() -> Path:
     except (OSError, RuntimeError, UserError) as error:  # RuntimeError: there is no home folder
         raise BuildError(str(error)) from None
     return target
-
-
-def _open_cache() -> Path:
-    """Returns the cache folder without symbolic links; makes it for this user alone if missing."""
-    named = os.environ.get("DISAN_TF_NATIVE_CACHE")
-    folder = (Path(named) if named else cache_folder("native")).resolve()
-    for missing in [path for path in (*reversed(folder.parents), folder) if not path.exists()]:
-        missing.mkdir(mode=0o700, exist_ok=True)
-    refuse_foreign(folder, stat.S_ISDIR, "folder")
-    return folder
 
 
 def refuse_foreign(

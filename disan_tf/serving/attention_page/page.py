@@ -27,17 +27,18 @@ _PARTS = Path(__file__).parent
 def write_page(folder: Path, title: str) -> None:
     """Writes a page for the lines that `attend` has written into a folder, if there are any."""
     lines = list(read_lines(folder))
-    if lines:
-        write_atomically(folder / NAME, render_page(lines, title))
-
-
-def render_page(lines: list[LineAttention], title: str) -> str:
-    """Returns the page as HTML; see `write_page`."""
+    if not lines:
+        return
     style, script, page = (
         (_PARTS / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js", "html")
     )
-    capacity = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
-    kept, left = _lines_that_fit(lines, capacity)
+    left = MAX_BYTES - len(style.encode()) - len(script.encode()) - len(page.encode()) - 10_000
+    kept = []
+    for line in lines:
+        size = len(as_data(_line(line, {})).encode())
+        if size <= left and len(kept) < MAX_LINES:
+            kept.append(line)
+            left -= size
     cells = [line.mean(name).size for line in kept for name in _names(line)]
     feature_bytes = sum(-(-size // 3) * 4 + 12 for size in cells)  # base64, the largest weight
     most = min(MAX_FEATURES, left // max(feature_bytes, 1))
@@ -57,7 +58,7 @@ def render_page(lines: list[LineAttention], title: str) -> str:
     }
     for name, part in parts.items():  # the data last: no sentence is searched for placeholders
         page = page.replace(name, part)
-    return page
+    write_atomically(folder / NAME, page)
 
 
 def as_data(content) -> str:
@@ -71,17 +72,6 @@ def as_data(content) -> str:
 def _digest(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def _lines_that_fit(lines, capacity: int) -> tuple[list[LineAttention], int]:
-    """Returns the first lines whose means fit on the page, and the bytes that are left."""
-    kept = []
-    for line in lines:
-        size = len(as_data(_line(line, {})).encode())
-        if size <= capacity and len(kept) < MAX_LINES:
-            kept.append(line)
-            capacity -= size
-    return kept, capacity
 
 
 def choose_features(lines: list[LineAttention], most: int) -> dict[str, np.ndarray]:

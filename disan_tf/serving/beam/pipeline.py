@@ -21,8 +21,8 @@ from disan_tf.common.errors import UserError
 from disan_tf.encoders.custom import allow_modules
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.encode import make_encoding_step
+from disan_tf.serving.inference.lines import JsonLines, add_prediction
 from disan_tf.serving.inference.model import LoadedModel, load, load_reader
-from disan_tf.serving.inference.output_formats import JsonLines, add_prediction
 from disan_tf.serving.inference.records import Columns, columns_of, make_parser
 from disan_tf.text.text_files import TextLines, format_of
 
@@ -184,7 +184,8 @@ class SentenceModelHandler(ModelHandler):
     def __init__(self, checkpoint: str, compute_rows: Callable, threads: int, modules=()):
         super().__init__()
         self._checkpoint, self._compute_rows, self._modules = checkpoint, compute_rows, modules
-        self._env_vars = thread_variables(threads)
+        names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+        self._env_vars = dict.fromkeys(names, str(threads)) if threads else {}
 
     def load_model(self) -> LoadedModel:
         """Loads the model, which Beam releases while TensorFlow can still destroy it."""
@@ -208,12 +209,6 @@ def vectors(model: LoadedModel, records: Sequence[dict]) -> list[bytes]:
     """Returns the records as `tf.train.Example`s with a feature `vector`."""
     rows = ({"vector": vector} for vector in model.encode(records).tolist())
     return list(map(to_example, map(add_prediction, records, rows)))
-
-
-def thread_variables(threads: int) -> dict[str, str]:
-    """Returns the environment variables that set TensorFlow's number of threads."""
-    names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
-    return dict.fromkeys(names, str(threads)) if threads else {}
 
 
 def to_example(record: dict) -> bytes:

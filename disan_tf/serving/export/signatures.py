@@ -11,7 +11,7 @@ from disan_tf.ops.tracing import compilable
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.export.row_blocks import in_row_blocks
 from disan_tf.serving.inference.encode import vector_size
-from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
+from disan_tf.serving.inference.lines import NO_KNOWN_WORD
 from disan_tf.serving.inference.records import text_name, tokens_name
 from disan_tf.text import TextToIds
 

@@ -51,13 +51,6 @@ def check_arguments(
     return names
 
 
-def check_words(words: Sequence[str], table) -> None:
-    """Raises ValueError unless the words are distinct and as many as the embedding's."""
-    count = table.trainable_words + table.fixed_words
-    if len(words) != count or len({*words}) != count:
-        raise ValueError(f"words must be {count:,} different words, one for each of the embedding.")
-
-
 def read_texts(x, fields: Sequence[str]):
     """Returns an array of strings; for pairs, whose texts may be two columns, a tuple of two.
 

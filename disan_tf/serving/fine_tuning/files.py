@@ -62,7 +62,18 @@ def write_preset(
     ValueError: a file that is not part of a preset would be overwritten.
     """
     content = "".join(f"{word}\n" for word in words).encode()
-    _check_preset(folder, content)
+    found = [folder / name for name in ("model.json", _CARD) if (folder / name).exists()]
+    vocabulary = folder / VOCABULARY
+    if vocabulary.is_file() and vocabulary.read_bytes() != content:  # a killed save leaves it
+        found.append(vocabulary)
+    try:
+        if found:
+            read_info(folder)
+    except UserError:
+        raise ValueError(
+            f"{found[0]} is not part of a preset and would be overwritten; choose another folder, "
+            "or delete the file."
+        ) from None
     table = model.embedding
     info = {
         "config": config,
@@ -96,25 +107,6 @@ A `disan_tf.TextClassifier` that was fine-tuned from the preset {info["config"][
 Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` has the
 digests of all files.
 """
-
-
-def _check_preset(folder: Path, words: bytes) -> None:
-    """Raises ValueError if a file that is not part of a preset would be overwritten.
-
-    A vocabulary equal to `words` is accepted, because a first save that was killed leaves one.
-    """
-    found = [folder / name for name in ("model.json", _CARD) if (folder / name).exists()]
-    vocabulary = folder / VOCABULARY
-    if vocabulary.is_file() and vocabulary.read_bytes() != words:
-        found.append(vocabulary)
-    try:
-        if found:
-            read_info(folder)
-    except UserError:
-        raise ValueError(
-            f"{found[0]} is not part of a preset and would be overwritten; choose another folder, "
-            "or delete the file."
-        ) from None
 
 
 def write_saved_model(

@@ -24,7 +24,7 @@ from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
 from disan_tf.serving.inference.inputs import check_count
-from disan_tf.serving.inference.output_formats import NO_KNOWN_WORD
+from disan_tf.serving.inference.lines import NO_KNOWN_WORD
 from disan_tf.serving.presets import Preset, presets
 
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from disan_tf.common.process import check_fork
 from disan_tf.models.base import SentenceModel
-from disan_tf.serving.fine_tuning.arguments import check_words, list_texts, tensors_of
+from disan_tf.serving.fine_tuning.arguments import list_texts, tensors_of
 from disan_tf.text import TextToIds, word_vectors
 from disan_tf.text.tokenizer import for_raw_text
 
@@ -35,7 +35,11 @@ class TextModel(tf.keras.Model):
     ):
         super().__init__(**kwargs)
         self.sentence_model = model
-        check_words(words, model.embedding)
+        count = model.embedding.trainable_words + model.embedding.fixed_words
+        if len(words) != count or len({*words}) != count:
+            raise ValueError(
+                f"words must be {count:,} different words, one for each of the embedding."
+            )
         self._tokenizer = {
             "name": for_raw_text(tokenizer.get("name", "treebank")),
             **{name: bool(tokenizer[name]) for name in _TOKENIZER},

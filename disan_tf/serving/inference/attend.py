@@ -16,8 +16,7 @@ from disan_tf.common.files import scratch_folder, sync_and_rename, write_arrays,
 from disan_tf.ops.tracing import free_gpu_memory
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.batches import look_up, tokenise
-from disan_tf.serving.inference.lines import read_chunks
-from disan_tf.serving.inference.output_formats import add_prediction
+from disan_tf.serving.inference.lines import add_prediction, read_chunks
 from disan_tf.serving.inference.predict import describe_all, make_prediction_step
 from disan_tf.serving.inference.records import Columns, columns_of, text_name, tokens_name
 

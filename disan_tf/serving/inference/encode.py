@@ -13,8 +13,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.batches import BATCH_SIZE, Sentences, compute, is_blank, tokenise
-from disan_tf.serving.inference.lines import lines_bar, open_new, read_chunks
-from disan_tf.serving.inference.output_formats import JsonLines
+from disan_tf.serving.inference.lines import JsonLines, lines_bar, open_new, read_chunks
 from disan_tf.serving.inference.records import columns_of
 
 DTYPES = ("float32", "float16")  # of .npy files

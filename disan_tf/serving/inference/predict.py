@@ -17,11 +17,13 @@ from disan_tf.serving.inference.batches import (
     is_blank,
     tokenise,
 )
-from disan_tf.serving.inference.lines import lines_bar, open_new, read_chunks
-from disan_tf.serving.inference.output_formats import (
+from disan_tf.serving.inference.lines import (
     NO_KNOWN_WORD,
     blank_prediction,
+    lines_bar,
     make_output_format,
+    open_new,
+    read_chunks,
 )
 from disan_tf.serving.inference.records import columns_of
 from disan_tf.text.text_files import format_of

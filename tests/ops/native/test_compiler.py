@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from disan_tf.common import machine as machines
 from disan_tf.ops.native import build, runtime
 
 pytestmark = pytest.mark.usefixtures("cache")

@@ -2,7 +2,7 @@
 
 import time
 
-from disan_tf.serving.inference.output_formats import CsvLines
+from disan_tf.serving.inference.lines import CsvLines
 
 BLANK = {"label": None, "probabilities": dict.fromkeys(("bad", "good")), "blank": True}
 PREDICTION = {"label": "good", "probabilities": {"bad": 0.25, "good": 0.75}}

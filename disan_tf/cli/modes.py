@@ -9,17 +9,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from disan_tf.cli.loading import (
-    compare_with_baseline,
-    compared_configs,
-    draw_model_figures,
-    initial_model,
-    load_config,
-    prepare_corpus,
-    read_config,
-    read_data,
-    report_lines,
-)
+from disan_tf.cli import loading
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
 from disan_tf.common.options import count, join_choices, suggestion
@@ -28,7 +18,9 @@ from disan_tf.common.progress import notify
 
 def prepare(config, data_dir, prepared_dir) -> None:
     """Turns a raw corpus into arrays, unless that is done, and prints its counts."""
-    prepare_corpus(read_config(config).data.options, data_dir, prepared_dir, in_full=True)
+    loading.prepare_corpus(
+        loading.read_config(config).data.options, data_dir, prepared_dir, in_full=True
+    )
 
 
 def train(
@@ -39,9 +31,9 @@ def train(
     from disan_tf.training import series, train
     from disan_tf.training.distribution.cluster import open_devices
 
-    config = read_config(config)
-    corpus_of = partial(prepare_corpus, data_dir=data_dir, prepared_dir=prepared_dir)
-    initial = initial_model(init_from) if init_from else None
+    config = loading.read_config(config)
+    corpus_of = partial(loading.prepare_corpus, data_dir=data_dir, prepared_dir=prepared_dir)
+    initial = loading.initial_model(init_from) if init_from else None
     if seeds or folds:
         series.train_series(config, workdir, seeds, folds, corpus_of, pictures, initial)
         return
@@ -75,12 +67,12 @@ def evaluate(
     from disan_tf.training import evaluation, series
 
     def corpus_of(data):
-        splits = read_data(data).splits  # the checkpoint may be a stranger's
+        splits = loading.read_data(data).splits  # the checkpoint may be a stranger's
         if split not in splits:
             raise UserError(
                 f"--split={split} must be {join_choices(splits)}{suggestion(split, splits)}"
             )
-        return prepare_corpus(data, data_dir, prepared_dir)
+        return loading.prepare_corpus(data, data_dir, prepared_dir)
 
     if workdir and Path(checkpoint) == Path(workdir) and not output and series.is_series(workdir):
         series.evaluate_series(workdir, split, corpus_of)
@@ -88,7 +80,7 @@ def evaluate(
     bundle = load_bundle(find_bundle(checkpoint))
     folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config.data)
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
-    compared = compare_with_baseline(bundle, corpus, folder, split, baseline)
+    compared = loading.compare_with_baseline(bundle, corpus, folder, split, baseline)
     print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))
 
 
@@ -105,7 +97,9 @@ def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/
     if released:
         verdict = work.score_released(target)
     else:
-        verdict = work.train(target, load_config(*target.row.recorded_config.split(":")), seeds)
+        verdict = work.train(
+            target, loading.load_config(*target.row.recorded_config.split(":")), seeds
+        )
     print(verdict)
     if verdict.word == FAIL:
         sys.exit(1)
@@ -145,7 +139,7 @@ def predict(
     if place or gold:
         number = counts.rows - counts.blank
         notify(f"{count(number, 'prediction')}{place}{gold}")
-    report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
+    loading.report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
     if 0 < counts.renamed < counts.rows:
         notify(
             f"{counts.renamed:,} of {counts.rows:,} records have a field of the prediction's name; "
@@ -177,7 +171,7 @@ def encode(
         encoding=input_encoding,
     )
     print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
-    report_lines(vectors, blank, input, "have vectors of zeros")
+    loading.report_lines(vectors, blank, input, "have vectors of zeros")
 
 
 def attend(
@@ -246,7 +240,7 @@ def report(workdir=None, output=None) -> None:
 
     if output is None and IS_INSTALLED:
         raise UserError("--mode=report needs --output, the folder of results and tables.")
-    record(workdir, Path(output or CHECKPOINTS), load_config)
+    record(workdir, Path(output or CHECKPOINTS), loading.load_config)
 
 
 def figures(
@@ -258,7 +252,7 @@ def figures(
 
     check_names(figures, checkpoint is not None)
     if checkpoint is not None:
-        draw_model_figures(checkpoint, input, input_format, figures, Path(output))
+        loading.draw_model_figures(checkpoint, input, input_format, figures, Path(output))
     if checkpoint is None or workdir is not None:
         results, root = read_results(CHECKPOINTS / "results"), Path(workdir) if workdir else None
         draw_runs(results, root, Path(output), figures)
@@ -290,8 +284,8 @@ def benchmark(config, benchmark_parts, repetitions: int, output=None) -> None:
     """Times a config's model on this machine, beside its authors' formulation."""
     from disan_tf.study.benchmark.parts import benchmark as measure
 
-    read_config(config)
-    measure(config, compared_configs, output, benchmark_parts, repetitions)
+    loading.read_config(config)
+    measure(config, loading.compared_configs, output, benchmark_parts, repetitions)
 
 
 _MODES = (prepare, train, evaluate, reproduce, predict, encode, attend, export, serve)

@@ -31,37 +31,11 @@ from disan_tf.layers.heads.word_softmax import WordSoftmax
 from disan_tf.layers.linear import Linear
 from disan_tf.layers.recurrent import BasicGRU, BasicLSTM, BasicRNN
 
-__all__ = [
-    "AdditiveSelfAttention",
-    "BasicGRU",
-    "BasicLSTM",
-    "BasicRNN",
-    "Bottleneck",
-    "ClassificationHead",
-    "Convolution",
-    "DRCNHead",
-    "DSAHead",
-    "DenselyConnectedCNN",
-    "DirectionalSelfAttention",
-    "Dropout",
-    "DynamicSelfAttention",
-    "FusionGate",
-    "Highway",
-    "IntraAttention",
-    "IterativeSequenceSampling",
-    "Linear",
-    "MultiDimAttention",
-    "MultiHeadSelfAttention",
-    "MultiwayCoAttention",
-    "ReinforcedSelfAttention",
-    "ReinforcedSequenceSampling",
-    "SelectiveSelfAttention",
-    "SelfAlignment",
-    "Source2Token",
-    "StaticSelfAttention",
-    "Token2Token",
-    "VanillaAttention",
-    "WordEmbedding",
-    "WordSoftmax",
-    "positional_encoding",
-]
+__all__ = ["AdditiveSelfAttention", "BasicGRU", "BasicLSTM", "BasicRNN", "Bottleneck"]
+__all__ += ["ClassificationHead", "Convolution", "DRCNHead", "DSAHead", "DenselyConnectedCNN"]
+__all__ += ["DirectionalSelfAttention", "Dropout", "DynamicSelfAttention", "FusionGate", "Highway"]
+__all__ += ["IntraAttention", "IterativeSequenceSampling", "Linear", "MultiDimAttention"]
+__all__ += ["MultiHeadSelfAttention", "MultiwayCoAttention", "ReinforcedSelfAttention"]
+__all__ += ["ReinforcedSequenceSampling", "SelectiveSelfAttention", "SelfAlignment", "Source2Token"]
+__all__ += ["StaticSelfAttention", "Token2Token", "VanillaAttention", "WordEmbedding"]
+__all__ += ["WordSoftmax", "positional_encoding"]

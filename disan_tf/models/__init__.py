@@ -11,14 +11,5 @@ from disan_tf.models.language_model import LanguageModel
 from disan_tf.models.pairs import SentencePairClassifier
 from disan_tf.models.relatedness import RelatednessModel
 
-__all__ = [
-    "LanguageModel",
-    "RelatednessModel",
-    "Resources",
-    "SentenceClassifier",
-    "SentenceModel",
-    "SentencePairClassifier",
-    "TASKS",
-    "build_model",
-    "count_parameters",
-]
+__all__ = ["LanguageModel", "RelatednessModel", "Resources", "SentenceClassifier", "SentenceModel"]
+__all__ += ["SentencePairClassifier", "TASKS", "build_model", "count_parameters"]

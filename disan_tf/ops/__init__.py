@@ -13,12 +13,5 @@ from disan_tf.ops.directional_attention import (
 from disan_tf.ops.masked_softmax import DIRECTIONS, masked_softmax
 from disan_tf.ops.native.runtime import portable
 
-__all__ = [
-    "DIRECTIONS",
-    "FORMS",
-    "attention_weights",
-    "available_forms",
-    "directional_attention",
-    "masked_softmax",
-    "portable",
-]
+__all__ = ["DIRECTIONS", "FORMS", "attention_weights", "available_forms", "directional_attention"]
+__all__ += ["masked_softmax", "portable"]

@@ -24,16 +24,7 @@ import tensorflow as tf
 import tensorflow_text
 
 from disan_tf.common.errors import UserError
-from disan_tf.text.tokenizer_rules import (
-    CLITIC,
-    ESCAPES,
-    JOINTS,
-    KIM_CHARACTERS,
-    MARKING,
-    MARKS,
-    TOKENS,
-    TREEBANK_SPACE,
-)
+from disan_tf.text import tokenizer_rules as rules
 
 # Prepared corpora record the version of their tokenizer: raise it when the behaviour changes.
 VERSIONS = {"whitespace": 1, "treebank": 1, "kim": 1}
@@ -60,7 +51,7 @@ def split_words(tokens: tf.RaggedTensor, keep_empty: bool = False) -> tf.RaggedT
       keep_empty: keeps the empty strings that the authors' split leaves between two such characters
         or beside one at an end: `'s` -> `"" ' s`.
     """
-    marked = tf.strings.regex_replace(tokens.flat_values, JOINTS, "\x00\\1\x00")
+    marked = tf.strings.regex_replace(tokens.flat_values, rules.JOINTS, "\x00\\1\x00")
     pieces = tf.strings.split(marked, "\x00")
     if not keep_empty:
         pieces = tf.ragged.boolean_mask(pieces, pieces != "")
@@ -98,7 +89,7 @@ def _replace(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:
 def _split_clitic(tokens, starts):
     """Splits the last clitic off each token, `I'd've` -> `I'd 've`: tokens, starts, ends."""
     pieces, begins, stops = tensorflow_text.regex_split_with_offsets(
-        tokens.flat_values, CLITIC, CLITIC
+        tokens.flat_values, rules.CLITIC, rules.CLITIC
     )
     origin = tf.repeat(starts.flat_values, pieces.row_lengths())
     splits = tf.gather(pieces.row_splits, tokens.row_splits)
@@ -142,7 +133,7 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
 
     def __init__(self, escape: bool = True):
         super().__init__()
-        self._table = ESCAPES if escape else MARKS
+        self._table = rules.ESCAPES if escape else rules.MARKS
 
     def tokenize(self, input: tf.Tensor) -> tf.RaggedTensor:
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`; none from blank strings."""
@@ -156,13 +147,13 @@ class TreebankTokenizer(tensorflow_text.TokenizerWithOffsets):
         The offsets count bytes of the raw string, whether a token is escaped or not. Each distinct
         white-space word of a batch is split once: 64 texts take 2/5 of the time, 16,000 a seventh.
         """
-        text = _replace(tf.convert_to_tensor(input), MARKING)
+        text = _replace(tf.convert_to_tensor(input), rules.MARKING)
         words, word_starts, _ = tensorflow_text.regex_split_with_offsets(
-            text, f"[{TREEBANK_SPACE}]+"
+            text, f"[{rules.TREEBANK_SPACE}]+"
         )
         distinct, indices = tf.unique(words.flat_values, tf.int64)
         tokens, starts, _ = tensorflow_text.regex_split_with_offsets(
-            distinct, "|".join(TOKENS), rf"[^{TREEBANK_SPACE}](?s:.*)"
+            distinct, "|".join(rules.TOKENS), rf"[^{rules.TREEBANK_SPACE}](?s:.*)"
         )
         tokens, starts, _ = _split_clitic(tokens, starts)
         tokens, starts, ends = _split_clitic(tokens, starts)
@@ -192,5 +183,7 @@ class KimTokenizer(tensorflow_text.Tokenizer):
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`; none where nothing is kept."""
         tokens = self._treebank.tokenize(input)
         valid = tf.strings.unicode_transcode(tokens.flat_values, "UTF-8", "UTF-8")  # for RE2
-        pieces = tf.strings.split(tf.strings.regex_replace(valid, f"[^{KIM_CHARACTERS}]", " "))
+        pieces = tf.strings.split(
+            tf.strings.regex_replace(valid, f"[^{rules.KIM_CHARACTERS}]", " ")
+        )
         return _join(pieces, tokens)

@@ -21,7 +21,7 @@ from data_prep.download.unpack import ZIP_ERRORS, one_line
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import bounded_lines, read_lines
 from disan_tf.common.options import check_choice
-from disan_tf.text.tokenizer import KIM_CHARACTERS
+from disan_tf.text.tokenizer_rules import KIM_CHARACTERS
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
 CLASSES = {

@@ -38,7 +38,7 @@ def _ship(folder, compile_library=_write_flags):
 
 @pytest.fixture
 def processor(tmp_path, monkeypatch):
-    """Sets the flags of the first of two machines."""
+    """Sets the flags of the first of two processors."""
 
     def set_flags(flags, machine="x86_64", name="flags"):
         path = tmp_path / "cpuinfo"

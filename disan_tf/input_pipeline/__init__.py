@@ -3,7 +3,6 @@
 from disan_tf.input_pipeline.batch_plan import (
     Batches,
     BatchPlan,
-    batch_count,
     draw_examples,
     evaluation_batches,
     padding_share,
@@ -12,5 +11,5 @@ from disan_tf.input_pipeline.batch_plan import (
 from disan_tf.input_pipeline.batches import make_dataset
 from disan_tf.input_pipeline.corpus import PreparedCorpus, Split, WordFeatures
 
-__all__ = ["BatchPlan", "Batches", "PreparedCorpus", "Split", "WordFeatures", "batch_count"]
+__all__ = ["BatchPlan", "Batches", "PreparedCorpus", "Split", "WordFeatures"]
 __all__ += ["draw_examples", "evaluation_batches", "make_dataset", "padding_share", "plan_batches"]

@@ -1,16 +1,11 @@
 """Plans of batches: pure functions, so that resuming needs no stored state."""
 
 import bisect
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from disan_tf.common.options import check_at_least
-
-
-def batch_count(examples: int, batch_size: int) -> int:
-    """Returns the number of batches in an epoch."""
-    return -(-examples // batch_size)
 
 
 def plan_batches(
@@ -95,45 +90,35 @@ class Batches:
 
     def plan(self, lengths: np.ndarray, seed: int) -> "BatchPlan":
         """Returns the plan for training examples of these `lengths`, see `plan_batches`."""
-        return BatchPlan(lengths, seed=seed, **asdict(self))
+        return BatchPlan(lengths, self, seed)
 
 
 class BatchPlan:
     """The batches of a training by epoch, and the epoch by step.
 
     With a token budget the number of batches may differ by epoch. A count needs the epoch's plan,
-    so past counts are kept. `plan_batches` explains the other arguments. `examples` is the number
-    of examples to draw, see `draw_examples`, or 0 for all.
+    so past counts are kept. `plan_batches` explains lengths and seed.
 
     Attributes:
       rows: <int64>[examples], the sorted indices of the training examples.
     """
 
-    def __init__(
-        self,
-        lengths: np.ndarray,
-        batch_size: int,
-        window: int,
-        seed: int,
-        batch_tokens: int = 0,
-        examples: int = 0,
-    ):
-        self.rows = draw_examples(len(lengths), examples)
-        self._lengths = lengths[self.rows]
-        self._options = {"batch_size": batch_size, "window": window, "seed": seed}
-        self._options["batch_tokens"] = batch_tokens
+    def __init__(self, lengths: np.ndarray, options: Batches, seed: int):
+        self.rows = draw_examples(len(lengths), options.examples)
+        self._lengths, self._options, self._seed = lengths[self.rows], options, seed
         self._ends = []  # by epoch, the number of steps at its end
 
     def batches(self, epoch: int) -> np.ndarray:
         """Returns the epoch's batches, see `plan_batches`."""
-        batches = plan_batches(self._lengths, epoch=epoch, **self._options)
+        sizes, budget = (self._options.batch_size, self._options.window), self._options.batch_tokens
+        batches = plan_batches(self._lengths, *sizes, self._seed, epoch, budget)
         return np.where(batches >= 0, self.rows[batches], -1)
 
     def count(self, epoch: int) -> int:
         """Returns the number of the epoch's batches."""
-        if self._options["batch_tokens"]:
+        if self._options.batch_tokens:
             return len(self.batches(epoch))
-        return batch_count(len(self._lengths), self._options["batch_size"])
+        return -(-len(self._lengths) // self._options.batch_size)
 
     def locate(self, step: int) -> tuple[int, int]:
         """Returns (epoch, its finished batches) after `step` steps."""

@@ -141,8 +141,8 @@ class Loop:
         callbacks.on_epoch_begin(epoch)
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
-            names = *self.model.reads, "label"  # other workers learn of a received signal
-            inputs = self.devices.inputs(batch, names, bool(caught()))
+            names = *self.model.reads, "label"
+            inputs = self.devices.inputs(batch, names, bool(caught()))  # tells of a signal
             metrics = self.method.train(step, *inputs)
             others_stop = metrics.pop(STOP, False)  # the same in all workers
             if self.log.begins_phase(metrics):

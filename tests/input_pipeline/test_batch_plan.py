@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from disan_tf.input_pipeline import (
+    Batches,
     BatchPlan,
-    batch_count,
     draw_examples,
     evaluation_batches,
     padding_share,
@@ -33,7 +33,7 @@ def test_the_same_arguments_give_the_same_plan():
 def test_every_example_comes_exactly_once(window, size):
     batches = _plan(window=window, size=size)
     assert batches.dtype == np.int64
-    assert batches.shape == (batch_count(1000, size), size)
+    assert batches.shape == (-(-1000 // size), size)
     np.testing.assert_array_equal(np.sort(batches[batches >= 0]), np.arange(1000))
 
 
@@ -121,8 +121,8 @@ def test_a_token_budget_is_used_up():
 
 
 def test_a_step_is_found_in_epochs_of_equal_batches():
-    plan = BatchPlan(PAIRS, SIZE, 10, seed=1)
-    count = batch_count(1000, SIZE)
+    plan = BatchPlan(PAIRS, Batches(SIZE, 10, 0, 0), 1)
+    count = -(-1000 // SIZE)
     assert plan.locate(0) == (0, 0)
     assert plan.locate(3 * count + 5) == (3, 5)
     assert plan.locate(count - 1) == (0, count - 1)
@@ -131,18 +131,18 @@ def test_a_step_is_found_in_epochs_of_equal_batches():
 
 
 def test_a_step_is_found_where_epochs_differ_in_their_batches():
-    plan = BatchPlan(PAIRS, SIZE, 10, seed=1, batch_tokens=200)
+    plan = BatchPlan(PAIRS, Batches(SIZE, 10, 200, 0), 1)
     counts = [plan.count(epoch) for epoch in range(4)]
     assert len(set(counts)) > 1
     steps = [(epoch, done) for epoch in range(4) for done in range(counts[epoch])]
     assert [plan.locate(step) for step in range(len(steps))] == steps
-    fresh = BatchPlan(PAIRS, SIZE, 10, seed=1, batch_tokens=200)  # as after a kill
+    fresh = BatchPlan(PAIRS, Batches(SIZE, 10, 200, 0), 1)  # as after a kill
     assert fresh.locate(len(steps) - 1) == steps[-1]
     assert fresh.epochs(counts[0] + 1) == pytest.approx(1 + 1 / counts[1])
 
 
 def test_past_epochs_are_counted_once(monkeypatch):
-    plan = BatchPlan(PAIRS, SIZE, 10, seed=1, batch_tokens=200)
+    plan = BatchPlan(PAIRS, Batches(SIZE, 10, 200, 0), 1)
     plan.locate(500)
     monkeypatch.setattr(plan, "batches", None)
     assert plan.locate(499)[0] <= plan.locate(500)[0]
@@ -152,7 +152,7 @@ def test_past_epochs_are_counted_once(monkeypatch):
 def test_a_draw_of_examples_is_the_same_in_every_epoch_and_for_every_seed(batch_tokens):
     drawn = None
     for seed, epoch in ((1, 0), (1, 3), (2, 0)):
-        plan = BatchPlan(PAIRS, SIZE, 10, seed, batch_tokens, examples=150)
+        plan = BatchPlan(PAIRS, Batches(SIZE, 10, batch_tokens, 150), seed)
         batches = plan.batches(epoch)
         actual = np.sort(batches[batches >= 0])
         np.testing.assert_array_equal(actual, plan.rows)
@@ -162,7 +162,7 @@ def test_a_draw_of_examples_is_the_same_in_every_epoch_and_for_every_seed(batch_
 
 
 def test_a_small_draw_is_a_part_of_a_larger_one_from_all_places():
-    small, large = (BatchPlan(PAIRS, SIZE, 1, 1, examples=n).rows for n in (100, 400))
+    small, large = (BatchPlan(PAIRS, Batches(SIZE, 1, 0, n), 1).rows for n in (100, 400))
     assert set(small.tolist()) <= set(large.tolist())
     assert draw_examples(9, 3).tolist() == [2, 4, 5]  # NumPy draws 4 5 2 6 3 8 7 0 1
     assert np.histogram(small, bins=4, range=(0, 1000))[0].min() > 10

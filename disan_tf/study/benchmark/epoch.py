@@ -8,7 +8,7 @@ from typing import Optional
 
 import numpy as np
 
-from disan_tf.input_pipeline import BatchPlan, Split, WordFeatures, make_dataset, padding_share
+from disan_tf.input_pipeline import Batches, Split, WordFeatures, make_dataset, padding_share
 from disan_tf.models.factory import count_parameters
 from disan_tf.study.benchmark import step as steps
 from disan_tf.study.benchmark.timing import WARM_UPS, add_ratios, measure
@@ -103,8 +103,8 @@ def _plan(config, split: Split, is_shuffled: bool = False) -> np.ndarray:
         order = np.random.default_rng(config.seed).permutation(len(split))
         count = len(order) // train.batch_size
         return order[: count * train.batch_size].reshape(count, train.batch_size)
-    sizes = train.batch_size, train.window, config.seed, train.batch_tokens
-    return BatchPlan(split.field_lengths, *sizes).batches(0)
+    options = Batches(train.batch_size, train.window, train.batch_tokens, examples=0)
+    return options.plan(split.field_lengths, config.seed).batches(0)
 
 
 def _on_batches(step, names):

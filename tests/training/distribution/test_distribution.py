@@ -11,7 +11,7 @@ import yaml
 
 from disan_tf.cli.loading import read_config
 from disan_tf.common.errors import UserError
-from disan_tf.input_pipeline import BatchPlan
+from disan_tf.input_pipeline import Batches
 from disan_tf.training.distribution import cluster
 from disan_tf.training.distribution.strategy import make_shared_dataset, shares_of
 from tests.support.corpora.pairs import make_pair_corpus
@@ -65,7 +65,7 @@ def test_every_example_is_in_one_share(replicas):
 
 def test_shares_are_padded_as_the_global_batch(tmp_path):
     split = make_pair_corpus(tmp_path / "corpus").split("train")
-    batches = BatchPlan(split.field_lengths, 16, 1, seed=1).batches(0)
+    batches = Batches(16, 1, 0, 0).plan(split.field_lengths, 1).batches(0)
     whole = list(make_shared_dataset(split, batches, 1, range(1)))
     shares = list(make_shared_dataset(split, batches, 4, range(4)))
     for (batch,), parts in zip(whole, shares):

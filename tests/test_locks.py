@@ -5,11 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.support.processes import ROOT, run_program
+
 LOCKS = {"requirements.txt": "requirements.lock", "requirements-2.21.txt": "requirements-2.21.lock"}
 PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 ENTRY = re.compile(r"[a-z0-9-]+==[\w.]+( ; [^\\]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+")
@@ -72,7 +72,7 @@ def test_an_advisory_for_the_newer_lock_alone_is_a_failure(older, newer, status,
     )
     program.chmod(0o755)
     command = [shutil.which("sh"), ROOT / ".ci" / "audit", program]
-    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    outcome = run_program(*command, cwd=tmp_path)
     assert outcome.returncode == status
     assert printed in outcome.stdout + outcome.stderr and (older != OFFLINE or outcome.stderr == "")
     assert older != OFFLINE or outcome.stdout.count("\n") == 1

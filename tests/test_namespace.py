@@ -1,11 +1,11 @@
 """The names of the package, which a user finds without knowing its folders."""
 
-import subprocess
 import sys
 
 import pytest
 
 import disan_tf
+from tests.support.processes import run_program
 
 PROGRAM = """
 import sys, time
@@ -16,7 +16,7 @@ print(time.perf_counter() - started, "tensorflow" in sys.modules)
 
 
 def test_importing_the_package_imports_no_tensorflow_and_takes_a_moment():
-    result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    result = run_program(sys.executable, "-c", PROGRAM)
     seconds, has_tensorflow = result.stdout.split()
     assert has_tensorflow == "False", result.stderr
     assert float(seconds) < 2  # 0.03 s on an idle machine

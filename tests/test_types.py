@@ -1,15 +1,15 @@
 """The types of the public names, as a type checker sees them in a user's program."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.processes import ROOT, run_program
+
 pytest.importorskip("mypy", reason="needs mypy: pip install -r requirements-dev.txt")
 
-ROOT = Path(__file__).resolve().parents[1]
 RIGHT = """
 import disan_tf
 m = disan_tf.load("demo")
@@ -38,13 +38,8 @@ def check(program: str, folder: Path) -> list[str]:
     (folder / "program.py").write_text(program)
     command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty"]
     command += [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={folder / 'cache'}"]
-    result = subprocess.run(
-        [*command, "program.py"],
-        cwd=folder,
-        env={**os.environ, "MYPYPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    environment = {**os.environ, "MYPYPATH": str(ROOT)}
+    result = run_program(*command, "program.py", cwd=folder, env=environment)
     assert not result.stderr
     return result.stdout.splitlines()
 

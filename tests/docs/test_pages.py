@@ -24,6 +24,7 @@ from data_prep.synthetic.pairs import write_pairs
 from disan_tf.cli.command_line import FLAGS
 from tests.support.corpora.official_layouts import write_corpora
 from tests.support.pages import blocks_of, is_python, text_of
+from tests.support.processes import run_program
 from tests.support.runs.training import ROOT
 
 DOCS = ROOT / "docs"
@@ -219,14 +220,9 @@ def run_block(block, folder) -> subprocess.CompletedProcess:
     """Runs a block in a project; the first `python` on PATH makes trainings short."""
     (folder / "block.py").write_text(block.text, encoding="utf-8")
     paths = [str(folder / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]]
-    return subprocess.run(
-        [sys.executable, "block.py"] if is_python(block) else [*_SHELL, block.text],
-        cwd=folder,
-        env={**os.environ, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "block.py"] if is_python(block) else [*_SHELL, block.text]
+    environment = {**os.environ, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(ROOT)}
+    return run_program(*command, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
 
 
 def _page(page):
@@ -267,15 +263,3 @@ def test_the_functions_to_read_first_exist():
         for part in name.split("."):
             found = getattr(found, part)
         assert callable(found)
-
-
-def test_the_settings_for_tensorflow_serving_are_batching_parameters():
-    """Names of tensorflow_serving/servables/tensorflow/session_bundle_config.proto."""
-    blocks = blocks_of(text_of(DOCS / "how_to/serve.md"))
-    (text,) = (block.text for block in blocks if block.text.startswith("max_batch_size"))
-    found = dict(
-        re.fullmatch(r"(\w+) \{ value: (\d+) \}", line).groups() for line in text.splitlines()
-    )
-    others = {"batch_timeout_micros", "max_enqueued_batches"}
-    assert others | {"max_batch_size", "num_batch_threads"} == {*found}
-    assert (found["max_batch_size"], found["num_batch_threads"]) == ("256", "2")

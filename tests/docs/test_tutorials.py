@@ -1,7 +1,6 @@
 """The code of the tutorials runs, and their notebooks hold no outputs."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -9,10 +8,6 @@ from tests.support.notebooks import run_notebook
 from tests.support.runs.training import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
-
-
-def _cells(path: Path) -> list:
-    return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 
 @pytest.mark.slow  # `make test-keras3` runs keras_layers, see tests/keras3
@@ -24,7 +19,9 @@ def test_code_runs(path, tmp_path):
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_notebooks_have_no_outputs(path):
-    codes = [cell for cell in _cells(path) if cell["cell_type"] == "code"]
+    codes = [
+        cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"
+    ]
     assert codes
     assert not any(cell["outputs"] or cell["execution_count"] for cell in codes)
 

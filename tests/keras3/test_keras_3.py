@@ -4,7 +4,6 @@ import importlib.util
 import os
 import pickle
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -19,6 +18,7 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.weight_files import read_weights
 from tests.keras3 import outputs
 from tests.support.notebooks import ROOT, run_notebook
+from tests.support.processes import run_program
 
 pytestmark = pytest.mark.skipif(
     not is_keras_3(), reason=f"needs TensorFlow 2.16 or later, and {CHOICE}=3 (make test-keras3)"
@@ -33,14 +33,9 @@ def keras_2(tmp_path_factory):
     if importlib.util.find_spec("tf_keras") is None:
         pytest.skip("needs the package tf_keras")
     folder = tmp_path_factory.mktemp("keras_2")
-    subprocess.run(
-        [sys.executable, "-m", "tests.keras3.outputs", folder],
-        cwd=ROOT,
-        env={**os.environ, CHOICE: "2", VARIABLE: "1"},
-        check=True,
-        timeout=300,
-        capture_output=True,
-    )
+    environment = {**os.environ, CHOICE: "2", VARIABLE: "1"}
+    command = sys.executable, "-m", "tests.keras3.outputs", folder
+    run_program(*command, env=environment, check=True, timeout=300)
     return folder
 
 

@@ -1,9 +1,10 @@
 """Two replicas of a strategy draw masks of their own, and count calls once."""
 
-import subprocess
 import sys
 
 import pytest
+
+from tests.support.processes import run_program
 
 PROGRAM = """
 import numpy as np
@@ -28,5 +29,5 @@ print("two masks")
 
 @pytest.mark.slow
 def test_each_replica_has_a_dropout_mask_of_its_own():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    done = run_program(sys.executable, "-c", PROGRAM)
     assert done.stdout == "two masks\n", done.stderr[-2000:]

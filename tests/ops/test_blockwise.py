@@ -1,9 +1,7 @@
 """The lean form: blocks in compiled functions, and memory that grows with the length alone."""
 
-import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -20,8 +18,8 @@ from tests.support.ops.attention_problems import (
     make_inputs,
     make_mask,
 )
+from tests.support.processes import run_program
 
-ROOT = Path(__file__).resolve().parents[2]
 GIB = 1 << 30
 
 
@@ -133,9 +131,7 @@ print(peak() - before)
 
 @pytest.mark.slow  # a process of its own
 def test_the_peak_of_memory_is_below_one_tensor_of_all_pairs():
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run_program(sys.executable, "-c", _PROGRAM)
     assert done.returncode == 0, done.stderr
     peak, pairs = int(done.stdout), 4 * 800 * 800 * 300
     assert 0.01 * GIB < peak < pairs / 2, f"{peak / GIB:.2f} GiB"

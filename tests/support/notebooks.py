@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.processes import ROOT, run_program
+
 _SHELL = "%%bash\n"
 
 
@@ -37,10 +38,4 @@ def run_notebook(notebook: Path, folder: Path, **variables: str) -> subprocess.C
     script.write_text(program_of(notebook), encoding="utf-8")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": path, "MPLBACKEND": "Agg"}
-    return subprocess.run(
-        [sys.executable, script],
-        cwd=folder,
-        env={**environment, **variables},
-        capture_output=True,
-        text=True,
-    )
+    return run_program(sys.executable, script, cwd=folder, env={**environment, **variables})

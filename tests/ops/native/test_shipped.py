@@ -4,9 +4,7 @@ import json
 import os
 import runpy
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -16,9 +14,9 @@ from disan_tf.common import machine as machines
 from disan_tf.ops import directional_attention
 from disan_tf.ops.native import build, compiler, runtime, shipped
 from tests.support.ops.backends import needs_native
+from tests.support.processes import ROOT, run_program
 
 pytestmark = pytest.mark.usefixtures("cache")
-ROOT = Path(__file__).parents[3]
 LIBRARY = None if runtime.unavailable() else runtime.library().path  # of the usual cache
 V3, V4 = (level.flags for level in reversed(shipped.LEVELS["x86_64"]))
 
@@ -259,14 +257,8 @@ def test_without_a_compiler_and_a_cache_a_library_that_fits_runs(tmp_path, monke
     except shipped.NoLibraryError as error:
         pytest.skip(str(error))
     variables = {"CXX": "/nonexistent", "DISAN_TF_NATIVE_CACHE": str(tmp_path / "empty")}
-    outcome = subprocess.run(
-        [sys.executable, "-c", PROGRAM, tmp_path / "libraries"],
-        env={**os.environ, **variables},
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = sys.executable, "-c", PROGRAM, tmp_path / "libraries"
+    outcome = run_program(*command, env={**os.environ, **variables})
     monkeypatch.setattr(build, "library", lambda: LIBRARY)
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     inputs = [tf.random.stateless_normal([2, 40, 20], [1, k]) for k in range(3)]

@@ -8,7 +8,6 @@ A process has logical devices only if they are made before TensorFlow computes a
 import argparse
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,8 +16,8 @@ import tensorflow as tf
 
 from disan_tf.training.distribution.strategy import Distribution
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
+from tests.support.processes import run_program
 from tests.support.runs.training import (
-    ROOT,
     check_same,
     corpus_of,
     records_of,
@@ -39,10 +38,8 @@ def compare(
 ) -> dict:
     """What `main` prints, in a process of its own."""
     arguments = [name, f"--folder={folder}", f"--replicas={replicas}", f"--dtype={dtype}"]
-    command = [sys.executable, "-m", "tests.support.runs.replicated", *arguments]
-    done = subprocess.run(
-        command + ["--twice"] * twice, cwd=ROOT, capture_output=True, text=True, timeout=300
-    )
+    command = sys.executable, "-m", "tests.support.runs.replicated", *arguments
+    done = run_program(*command, *["--twice"] * twice, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import pytest
 
 from disan_tf.common import installation
 from disan_tf.serving.presets import read_manifest
+from tests.support.processes import ROOT, run_program
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """import runpy
 try:
     runpy.run_module("disan_tf", run_name="__main__")
@@ -65,13 +64,7 @@ SENTENCE = (
 
 
 def _run_on_windows(code, *arguments):
-    return subprocess.run(
-        [sys.executable, "-c", WINDOWS + code, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_program(sys.executable, "-c", WINDOWS + code, *arguments)
 
 
 def test_an_import_on_windows_names_wsl():
@@ -114,7 +107,7 @@ def installed(tmp_path_factory):
         *("egg_info", "--egg-base", folder / "egg"),
         *("build", "--build-base", folder / "base", "--build-lib", folder / "lib"),
     ]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    run_program(*command, check=True)
     return folder / "lib"
 
 
@@ -169,7 +162,7 @@ def test_a_wheel_with_libraries_has_a_platform_and_every_python(tmp_path):
         *("--dist-dir", tmp_path / "dist", "--compression", "stored"),
     ]
     environment = {**os.environ, "DISAN_TF_LIBRARIES": os.path.relpath(libraries, ROOT)}
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env=environment)
+    run_program(*command, check=True, env=environment)
     folder = tmp_path / "lib" / "disan_tf" / "ops" / "native" / "libraries"
     assert {path.name for path in folder.iterdir()} == {"a.so", "manifest.json"}
     (wheel,) = (tmp_path / "dist").iterdir()
@@ -178,14 +171,9 @@ def test_a_wheel_with_libraries_has_a_platform_and_every_python(tmp_path):
 
 def test_it_answers_and_lists_the_rows_of_the_papers_from_an_empty_folder(installed, tmp_path):
     path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
-    outcome = subprocess.run(
-        [sys.executable, "-c", SCRIPT, "--mode=predict", "--checkpoint=demo"],
-        cwd=tmp_path,
-        input="the plot is superb .\n",
-        text=True,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = sys.executable, "-c", SCRIPT, "--mode=predict", "--checkpoint=demo"
+    outcome = run_program(*command, cwd=tmp_path, input="the plot is superb .\n", env=environment)
     answer, rows = outcome.stdout.split("rows:\n")
     assert json.loads(answer)["label"] == "positive" and "\ndisan/sick " in rows
     assert (outcome.returncode, outcome.stderr) == (0, "")

@@ -3,7 +3,6 @@
 import importlib.machinery
 import importlib.metadata
 import os
-import subprocess
 import sys
 import types
 
@@ -12,6 +11,7 @@ import tensorflow as tf
 
 from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError
+from tests.support.processes import run_program
 from tests.support.runs.training import ROOT
 
 COMES_WITH_KERAS_3 = int(importlib.metadata.version("keras").split(".")[0]) >= 3
@@ -120,14 +120,7 @@ def test_a_tensorflow_that_has_keras_3_already_is_named(keras, tf_keras, monkeyp
 def _python(script, *arguments, **environment):
     names = (keras_version.VARIABLE, keras_version.CHOICE, "PYTHONPATH")
     kept = {name: value for name, value in os.environ.items() if name not in names}
-    return subprocess.run(
-        [sys.executable, script, *arguments],
-        cwd=ROOT,
-        env={**kept, **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return run_program(sys.executable, script, *arguments, env={**kept, **environment})
 
 
 def _script(tmp_path, text):

@@ -11,16 +11,12 @@ from disan_tf.common import progress
 from disan_tf.common.progress import format_seconds, progress_bar, stages
 
 
-class Terminal(io.StringIO):
-    """A standard error that is a terminal."""
-
-    def isatty(self):
-        return True
-
-
 @pytest.fixture
 def terminal():
-    return Terminal()
+    """A standard error that is a terminal."""
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    return stream
 
 
 def _count(stderr, **arguments):

@@ -7,11 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from absl import flags
 
 import disan_tf
 from data_prep.synthetic.treebank import write_treebank
@@ -21,6 +19,7 @@ from disan_tf.cli.modes import MODES
 from disan_tf.common.errors import UserError
 from disan_tf.common.process import owned
 from tests.support.models.bundles import make_bundle
+from tests.support.processes import run_program
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.command import run_forked as run
 from tests.support.runs.training import ROOT
@@ -33,14 +32,7 @@ def run_alone(*arguments):
 
     What TensorFlow from 2.16 on says about CUDA as it is imported is taken out of its messages.
     """
-    outcome = subprocess.run(
-        [sys.executable, "run.py", *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    outcome = run_program(sys.executable, "run.py", *arguments, timeout=300)
     notices = r"(WARNING: All log messages before absl|[EW]0{4} ).*\n"
     outcome.stderr = re.sub(f"^{notices}", "", outcome.stderr, flags=re.MULTILINE)
     return outcome
@@ -177,12 +169,6 @@ def test_models_and_configs_are_listed(mode, word):
     assert f"\n{word}" in outcome.stdout
 
 
-# A user's own runs
-
-
-# Help
-
-
 @pytest.fixture(scope="module")
 def help_text():
     outcome = run("--help")
@@ -224,22 +210,15 @@ def test_help_and_mistakes_need_no_tensorflow():
     "arguments, sentence",
     [
         (["train"], "train is not a flag; did you mean --mode=train?"),
-        (["split=dev"], "split=dev is not a flag; did you mean --split=dev?"),
         (["--mode=predict", __file__], "is not a flag; did you mean --input=/"),
         (["--released", "true"], "true is not a flag; write flags as --name=value."),
         (["--mode=trian"], "--mode=trian must be prepare, train, evaluate, .*; did you mean train"),
         (["--word_dir=x"], "--word_dir is not a flag; did you mean --workdir?"),
         ([TINY, "--learning-rate=3"], "is not a flag; did you mean --config.train.learning_rate?"),
-        ([TINY, "--train.steps", "3"], "is not a flag; did you mean --config.train.steps?"),
         ([TINY, "--seed=3"], "did you mean --config.seed, --config.data.seed or --seeds?"),
         (["--output_format=no"], "--output_format=no must be jsonl or csv."),
         (["--top_k=0"], "--top_k=0 must be a whole number of at least 1."),
-        (
-            ["--max_tokens=0", "--repetitions=0"],
-            "--max_tokens=0 must be a whole number of at least 1.",
-        ),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
-        (["--mode=compare"], "--mode=compare needs --runs; see"),
         (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),
         (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
         (["--mode=doctor", "--seeds=1"], "--seeds is .* --mode=doctor, but of train or reproduce."),
@@ -250,7 +229,6 @@ def test_help_and_mistakes_need_no_tensorflow():
         ([TINY, "--config.seed=3", "--config.seed=4"], "--config.seed is given twice; keep one"),
         ([TINY, "--config.encoder.heads=8"], "heads=8 is not .*; choose activation, name or units"),
         ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, bat"),
-        ([TINY, "--config.train.steps.x=3"], "--config.train.steps.x=3 is not an option of config"),
         ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
         ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
         ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
@@ -316,13 +294,7 @@ run()"""
 
 
 def _run_bug(*arguments, **variables):
-    return subprocess.run(
-        [sys.executable, "-c", BUG, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
-    )
+    return run_program(sys.executable, "-c", BUG, *arguments, env={**os.environ, **variables})
 
 
 @pytest.mark.parametrize("place", ["workdir", "absent"])
@@ -330,8 +302,7 @@ def test_an_error_in_our_code_is_a_sentence_with_a_log(place, tmp_path):
     folder = "workdir" if place == "workdir" else "temporary"
     for name in {"temporary", folder}:
         (tmp_path / name).mkdir()
-    chosen = [] if place == "temporary" else [f"--workdir={tmp_path / place}"]
-    outcome = _run_bug(*chosen, TMPDIR=str(tmp_path / "temporary"))
+    outcome = _run_bug(f"--workdir={tmp_path / place}", TMPDIR=str(tmp_path / "temporary"))
     assert outcome.returncode == os.EX_SOFTWARE and outcome.stderr.count("\n") == 1
     (log,) = (tmp_path / folder).glob("disan_tf-error-*.log")
     assert outcome.stderr == (
@@ -381,15 +352,14 @@ finally:
 
 @needs_sighup
 def test_a_terminal_that_closes_after_the_work_is_no_failure():
-    command = [sys.executable, "-c", HANG_UP]
-    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    outcome = run_program(sys.executable, "-c", HANG_UP)
     assert (outcome.returncode, outcome.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("closed, flag", [(">&-", "--output"), ("<&-", "--input")])
 def test_a_closed_standard_stream_is_one_sentence(closed, flag):
     command = f"{sys.executable} run.py --mode=predict --checkpoint=demo {closed}"
-    outcome = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    outcome = run_program("sh", "-c", command)
     assert_refused(outcome, f"standard {flag[2:]} is closed; name a file with {flag}")
 
 
@@ -408,45 +378,24 @@ def test_two_trainings_do_not_share_a_work_directory(data, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-@pytest.mark.parametrize(
-    "content, words",
-    [
-        (b"(2 (2 the) (3 good)", ["train.txt", "line 2"]),
-        (b"(2 (2 caf\xe9) (3 good))", ["train.txt", "line 2", "0xe9", "UTF-8"]),
-    ],
-    ids=["truncated", "encoding"],
-)
-def test_a_broken_tree_is_named_with_its_line(trees, tmp_path, content, words):
-    (trees / "train.txt").write_bytes(b"(3 (2 the) (3 good))\n" + content + b"\n")
+def test_a_broken_tree_is_named_with_its_line(trees, tmp_path):
+    (trees / "train.txt").write_bytes(b"(3 (2 the) (3 good))\n(2 (2 caf\xe9) (3 good))\n")
     outcome = run(TINY, f"--data_dir={tmp_path / 'data'}", f"--workdir={tmp_path / 'run'}")
-    assert_refused(outcome, *words)
+    assert_refused(outcome, "train.txt", "line 2", "0xe9", "UTF-8")
     assert not list((tmp_path / "run" / "prepared").iterdir())
-
-
-def _train_with(vectors, folder):
-    where = (f"--data_dir={folder / 'data'}", f"--workdir={folder / 'run'}")
-    return run(TINY, f"--config.data.vectors={vectors}", *where)
-
-
-def test_absent_vectors_are_refused_with_those_that_are_there(trees, tmp_path):
-    (tmp_path / "data" / "glove").mkdir()
-    (tmp_path / "data" / "glove" / "mine.txt").write_text("the 0.1\n")
-    outcome = _train_with("glove/other.txt", tmp_path)
-    assert_refused(outcome, "other.txt", "mine.txt", "--config.data.vectors")
-
-
-def test_a_workdir_is_a_folder_also_if_it_is_named_like_a_released_model(monkeypatch):
-    values = flags.FlagValues()
-    for name, value in (("workdir", "demo"), ("checkpoint", None)):
-        flags.DEFINE_string(name, value, "", flag_values=values)
-    values.mark_as_parsed()
-    monkeypatch.setattr(command_line, "FLAGS", values)
-    parameter = inspect.Parameter("checkpoint", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    assert command_line._value(parameter) == Path("demo")  # a string would name the model
 
 
 def test_an_unknown_checkpoint_is_refused_with_the_known_names():
     assert_refused(run("--mode=predict", "--checkpoint=nobody"), "nobody", "released model (demo")
+
+
+def test_a_workdir_is_a_folder_also_if_it_is_named_like_a_released_model(tmp_path):
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/config.json").touch()
+    script = f"import os; os.chdir({str(tmp_path)!r}); from disan_tf.cli.command_line import run; "
+    (tmp_path / "run.py").write_text(f"{script} run()")
+    outcome = run("--mode=predict", "--workdir=demo", program=str(tmp_path / "run.py"))
+    assert_refused(outcome, "demo holds a training that was never evaluated")
 
 
 def test_a_folder_without_a_model_is_refused_by_its_own_name():

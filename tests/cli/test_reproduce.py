@@ -1,7 +1,6 @@
 """disan_tf/cli/reproduce.py: a row is trained or its released model scored, and judged."""
 
 import dataclasses
-import re
 import shutil
 from functools import partial
 from random import Random
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from data_prep.corpora.official_files import write_mark
-from disan_tf.cli import loading, modes
+from disan_tf.cli import modes
 from disan_tf.cli import reproduce as cli
 from disan_tf.cli.loading import prepare_corpus, read_config
 from disan_tf.cli.reproduce import Reproduction
@@ -83,19 +82,6 @@ def test_the_recorded_seed_gives_the_recorded_score_and_the_same_call_resumes(wo
     assert "step 100 of 100" in capsys.readouterr().out
     again = work.train(target, _config())
     assert again == first and "seed-1 (1 of 1): finished" in capsys.readouterr().out
-
-
-def test_another_training_on_a_wrong_subset_fails_for_both(work, target, trained):
-    lines = (trained / "data/sst/trees/train.txt").read_text().splitlines(keepends=True)
-    other, config = work.output / "other", _config()
-    shutil.copytree(trained / "data", other)
-    (other / "sst/trees/train.txt").write_text("".join(lines[:500]))
-    config.train.update({"steps": 15, "evaluate_every": 15})
-    verdict = dataclasses.replace(work, data_dir=other).train(target, config)
-    assert verdict.word == FAIL
-    assert "trained on 500 examples, the recorded run on 600" in str(verdict)
-    difference, tolerance = re.search(r"difference -(\S+), tolerance (\S+)", str(verdict)).groups()
-    assert float(difference) > 2 * float(tolerance)
 
 
 @pytest.fixture
@@ -176,15 +162,6 @@ def test_without_a_row_the_mode_lists_them(capsys):
     assert "--mode=reproduce --row=disan/sick --data_dir=data" in lines[-1]
 
 
-@pytest.mark.parametrize("name", ["drcn/snli/b_ca_cs_d", "demo"])
-def test_the_config_of_a_row_is_that_of_its_result(name):
-    target = cli.targets()[name]
-    config = loading.load_config(*target.row.recorded_config.split(":"))
-    assert config.name == target.row.config
-    assert config.train.steps == target.result["config"]["train"]["steps"]
-
-
-def test_the_demo_writes_its_corpus(work, target):
-    demo = dataclasses.replace(target, row=dataclasses.replace(ROW, name="demo"))
-    work._data_dir(demo)
+def test_the_demo_writes_its_corpus(work, target, released):
+    work.score_released(dataclasses.replace(target, row=dataclasses.replace(ROW, name="demo")))
     assert (work.output / "demo-data/sst/trees/train.txt").is_file()

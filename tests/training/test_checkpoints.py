@@ -82,19 +82,6 @@ def test_a_checkpoint_that_a_killed_process_was_about_to_remove_is_removed(tmp_p
     assert {path.name for path in tmp_path.glob("*.index")} == {"step-2.index", "step-3.index"}
 
 
-def test_an_older_checkpoint_stays_until_the_disk_has_the_new_one(directory, monkeypatch):
-    def refuse(path):
-        raise OSError(5, "Input/output error", str(path))
-
-    _, state = _open(directory)
-    monkeypatch.setattr(checkpoints, "sync", refuse)
-    state.step.assign(11)
-    with pytest.raises(OSError):
-        state.save()
-    assert (directory / "step-2.index").exists()
-    assert _restored(directory)[1] == 10
-
-
 def test_the_disk_forgets_an_older_checkpoint(directory, monkeypatch):
     _, state = _open(directory)
     left = []

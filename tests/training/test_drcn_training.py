@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from matplotlib import pyplot
 
-import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle, save_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
@@ -74,15 +72,6 @@ def test_the_best_model_is_loaded_whole(corpus, unbroken):
     assert report["accuracy"] == pytest.approx(best)
     fixed = bundle.model.embedding.constant.trained
     np.testing.assert_array_equal(fixed, unbroken.model.embedding.constant.trained)
-
-
-@pytest.mark.slow
-def test_the_words_of_a_sentence_attend_to_the_other_sentence(bundle):
-    attention = disan_tf.load(bundle.directory).attend(("Dogs sing", "Cats sing in it"))
-    axes = attention.plot("premise_cosine_1")[0]
-    pyplot.close(axes.figure)
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["Cats", "sing", "in", "it"]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["Dogs", "sing"]
 
 
 def test_words_that_the_vocabulary_lacks_are_told_apart_by_their_characters(bundle):

@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training import loop
 from disan_tf.training.evaluation import evaluate
 from tests.support.runs.command import needs_sighup
@@ -22,6 +21,7 @@ from tests.support.runs.training import (
     check_same,
     corpus_of,
     make_loop,
+    records_of,
     run_and_copy,
     run_loop,
     tiny_config,
@@ -73,21 +73,16 @@ def _assert_same_bits(first, second):
         np.testing.assert_array_equal(one, other)
 
 
-def _records(trainer, split):
-    records = MetricsLog.read(trainer.work.path / "metrics.jsonl")
-    return [record for record in records if record["split"] == split]
-
-
 def test_two_runs_give_the_same_bits_whatever_is_watched(corpus, finished, tmp_path):
     config = _config()
     config.evaluate.splits = ("test",)
     watching = run_loop(config, corpus, tmp_path)
-    dev, test = (_records(watching, split) for split in ("dev", "test"))
+    dev, test = (records_of(watching, split) for split in ("dev", "test"))
     assert [record["step"] for record in dev] == [record["step"] for record in test]
-    assert set(test[0]) == {"step", "epoch", "split", "loss", "accuracy", "seconds"}
+    assert set(test[0]) == {"step", "epoch", "split", "loss", "accuracy"}
     _assert_same_bits(_weights(finished), _weights(watching))
     for split in ("train", "dev"):
-        both = [_records(trainer, split) for trainer in (finished, watching)]
+        both = [records_of(trainer, split) for trainer in (finished, watching)]
         losses = [[(record["step"], record["loss"]) for record in records] for records in both]
         assert losses[0] == losses[1]
 
@@ -133,7 +128,9 @@ def test_each_step_is_traced_once(finished):
 
 
 def test_the_best_model_is_the_one_with_the_best_dev_accuracy(corpus, finished, copied):
-    best = max(_records(finished, "dev"), key=lambda record: record["accuracy"])  # first of equals
+    best = max(
+        records_of(finished, "dev"), key=lambda record: record["accuracy"]
+    )  # first of equals
     summary = make_loop(_config(), corpus, copied).run()
     bundle = load_bundle(finished.work.path / "best")
     assert summary["best_step"] == best["step"] == bundle.info["scores"]["step"]
@@ -150,7 +147,7 @@ def test_a_failed_write_of_the_best_model_records_no_score(corpus, tmp_path, mon
     with pytest.raises(OSError, match="disk full"):
         trainer.run()
     assert float(trainer.state.best_score) == -np.inf
-    assert not _records(trainer, "dev")
+    assert not records_of(trainer, "dev")
 
 
 def test_training_stops_early_without_a_better_score(corpus, tmp_path):
@@ -163,7 +160,7 @@ def test_training_stops_early_without_a_better_score(corpus, tmp_path):
 def test_a_training_that_patience_ended_goes_on_with_more_of_it(corpus, tmp_path):
     train = partial(_config, learning_rate=0.0)  # of which no evaluation is better than the first
     short = run_loop(train(patience=2), corpus, tmp_path / "short")
-    assert _records(short, "dev")[-1]["step"] == 30
+    assert records_of(short, "dev")[-1]["step"] == 30
     whole = run_loop(train(patience=9), corpus, tmp_path / "whole")
     check_same(run_loop(train(patience=9), corpus, tmp_path / "short"), whole)
 
@@ -181,7 +178,7 @@ def test_an_overflow_under_float16_is_skipped_and_counted(corpus, tmp_path):
     trainer = make_loop(_config(log_every=10, dtype="mixed_float16", steps=10), corpus, tmp_path)
     trainer.method.optimizer._loss_scale.current_loss_scale.assign(2.0**100)
     trainer.run()
-    last = _records(trainer, "train")[-1]
+    last = records_of(trainer, "train")[-1]
     assert last["skipped_steps"] == 10
     assert np.isfinite(last["loss"])
 

@@ -5,10 +5,9 @@ import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.evaluation import evaluate
 from tests.support.corpora.pairs import make_pair_corpus, make_score_corpus
-from tests.support.runs.training import make_loop, tiny_config, with_few_operations
+from tests.support.runs.training import make_loop, records_of, tiny_config, with_few_operations
 
 STEPS = {"steps": 10, "window": 1, "evaluate_every": 4, "checkpoint_every": 4, "log_every": 2}
 
@@ -24,11 +23,6 @@ def _config(splits=("test",), **train):
     return config
 
 
-def _train(config, corpus, workdir, callbacks=()):
-    trainer = make_loop(config, corpus, workdir, callbacks)
-    return trainer, trainer.run()
-
-
 @pytest.fixture(scope="module")
 def told():
     """What callbacks are told of the evaluations of `unbroken`."""
@@ -39,17 +33,13 @@ def told():
 def unbroken(corpus, told, tmp_path_factory):
     """A training that was not disturbed, and its summary."""
     callback = tf.keras.callbacks.LambdaCallback(on_test_end=told.append)
-    return _train(_config(), corpus, tmp_path_factory.mktemp("unbroken"), [callback])
-
-
-def _records(trainer, split=None):
-    records = MetricsLog.read(trainer.work.path / "metrics.jsonl")
-    return [record for record in records if split in (None, record["split"])]
+    trainer = make_loop(_config(), corpus, tmp_path_factory.mktemp("unbroken"), [callback])
+    return trainer, trainer.run()
 
 
 def test_the_best_model_is_the_one_with_the_best_dev_correlation(unbroken):
     trainer, summary = unbroken
-    best = max(_records(trainer, "dev"), key=lambda record: record["pearson"])
+    best = max(records_of(trainer, "dev"), key=lambda record: record["pearson"])
     bundle = load_bundle(trainer.work.path / "best")
     assert (summary["criterion"], summary["best_score"]) == ("pearson", best["pearson"])
     assert bundle.info["scores"] == {"step": best["step"], "dev_pearson": best["pearson"]}
@@ -57,7 +47,7 @@ def test_the_best_model_is_the_one_with_the_best_dev_correlation(unbroken):
 
 def test_a_watched_split_is_scored_at_each_evaluation(corpus, unbroken):
     trainer, _ = unbroken
-    curves = [_records(trainer, split) for split in ("dev", "test")]
+    curves = [records_of(trainer, split) for split in ("dev", "test")]
     steps = [[record["step"] for record in curve] for curve in curves]
     assert steps == [[4, 8, 10]] * 2
     assert set(curves[0][0]) == set(curves[1][0]) >= {"pearson", "spearman", "mse", "loss"}

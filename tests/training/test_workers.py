@@ -14,7 +14,7 @@ from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.training.distribution.cluster import LOST
 from tests.support.runs.command import run_forked
 from tests.support.runs.replicated import record_difference, weight_difference
-from tests.support.runs.workers import wait_for_step, workers
+from tests.support.runs.workers import Workers, wait_for_step
 
 STEPS = 60
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def _arguments(folder, workdir, distribution="multi_worker", config="disan_sst",
 def _train(folder, workdir, config="disan_sst"):
     """Two workers that nothing stops; how they ended."""
     arguments = _arguments(folder, workdir, config=config)
-    with workers(folder / f"{workdir}-streams", arguments) as both:
+    with Workers(folder / f"{workdir}-streams", arguments) as both:
         return both.wait()
 
 
@@ -99,14 +99,14 @@ def test_the_first_worker_reports(unbroken):
 def test_a_worker_checks_a_model_of_pairs_without_computing(folder):
     """TensorFlow sets up collective operations only before it computes anything."""
     arguments = _arguments(folder, "pairs", config="dsa_snli", steps=1)
-    with workers(folder / "pairs-streams", arguments, count=1) as only:
+    with Workers(folder / "pairs-streams", arguments, count=1) as only:
         (ended,) = only.wait()
     assert ended.status == 0, ended.stderr[-2000:]
 
 
 def test_the_workers_that_are_left_end_with_a_sentence_and_all_go_on(folder, unbroken):
     workdir, killed = "killed", 0
-    with workers(folder / f"{workdir}-streams", _arguments(folder, workdir)) as both:
+    with Workers(folder / f"{workdir}-streams", _arguments(folder, workdir)) as both:
         wait_for_step(folder / workdir, 20, both.processes)
         both.processes[killed].kill()
         started = time.monotonic()
@@ -121,7 +121,7 @@ def test_the_workers_that_are_left_end_with_a_sentence_and_all_go_on(folder, unb
 
 def test_sigterm_to_one_worker_stops_all_with_a_checkpoint_of_the_step(folder, unbroken):
     workdir, asked = "terminated", 1
-    with workers(folder / f"{workdir}-streams", _arguments(folder, workdir)) as both:
+    with Workers(folder / f"{workdir}-streams", _arguments(folder, workdir)) as both:
         wait_for_step(folder / workdir, 10, both.processes)
         both.processes[asked].send_signal(signal.SIGTERM)
         ended = both.wait()

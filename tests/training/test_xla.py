@@ -17,7 +17,7 @@ from disan_tf.training.compilation import (
     padded_length,
 )
 from disan_tf.training.config import from_dict
-from disan_tf.training.optimizers import OPTIMIZERS, sums_of_rows
+from disan_tf.training.optimizers import OPTIMIZERS
 from disan_tf.training.steps import apply_gradients
 from tests.support.corpora.elmo import elmo_config, elmo_corpus
 from tests.support.corpora.pairs import make_feature_corpus, make_pair_corpus
@@ -221,12 +221,6 @@ def test_an_optimizer_changes_the_same_rows_of_a_table(name, moving_average):
     assert len(results[0]) > 2
     for actual, expected in zip(*results):
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-7)
-
-
-def test_each_occurrence_of_a_row_has_the_sum_of_its_values():
-    rows, sums = sums_of_rows(tf.constant([[1.0], [2], [4]]), tf.constant([2, 0, 2]))
-    np.testing.assert_array_equal(rows, [0, 2, 2])
-    np.testing.assert_array_equal(sums, [[2.0], [5], [5]])
 
 
 @pytest.mark.parametrize(

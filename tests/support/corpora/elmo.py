@@ -7,7 +7,6 @@ from data_prep.prepare import prepare
 from data_prep.synthetic.pairs import write_pairs
 from disan_tf.elmo.official_files import save_bilm
 from disan_tf.input_pipeline import PreparedCorpus
-from tests.support.corpora.official_layouts import write_corpora
 from tests.support.models.bilm import small_bilm
 from tests.support.runs.training import corpus_of, tiny_config
 
@@ -29,19 +28,18 @@ def elmo_corpus(folder: Path, config=None, sizes=None, **options):
     return corpus_of(config or elmo_config(), folder, sizes)
 
 
-def other_elmo_config(name: str, **embedding):
-    """ELMo-fed `<name>.py:tiny` of another corpus, see `other_elmo_corpus`."""
-    config = tiny_config(name=name, **STEPS)
+def pair_config(**embedding):
+    """ELMo-fed `disan_snli.py:tiny`."""
+    config = tiny_config(name="disan_snli", **STEPS)
     feed_with_elmo(config)
     config.data.bilm = "elmo/tiny"
     config.embedding.update(embedding)
     return config
 
 
-def other_elmo_corpus(folder: Path, config) -> PreparedCorpus:
-    """A prepared corpus of a few pairs in SNLI's or SICK's format, or of questions in TREC's."""
+def pair_corpus(folder: Path, config) -> PreparedCorpus:
+    """A prepared corpus of a few pairs."""
     write_bilm(folder)
-    write_corpora(folder)
     write_pairs(folder, seed=0, sizes={"train": 12, "dev": 6, "test": 6})
     return PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
 

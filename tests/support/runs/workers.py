@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,8 @@ class Ended(NamedTuple):
 
 class Workers:
     """`python run.py <arguments>` as each worker of a cluster; in the order of their numbers.
+
+    None of them is left when the block of a `with` statement ends.
 
     Args:
       folder: for what they print.
@@ -52,21 +54,13 @@ class Workers:
             for process, streams in zip(self.processes, self._streams)
         ]
 
-    def end(self) -> None:
-        """Kills those that still run."""
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_) -> None:
         for process in self.processes:
             process.kill()
             process.wait()
-
-
-@contextlib.contextmanager
-def workers(folder: Path, arguments: Sequence, count: int = 2) -> Iterator[Workers]:
-    """`Workers` of which none is left when the block ends."""
-    started = Workers(folder, arguments, count)
-    try:
-        yield started
-    finally:
-        started.end()
 
 
 def free_addresses(count: int) -> list[str]:

@@ -8,12 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
-from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
-from tensorboard.context import RequestContext
-from tensorboard.plugins.base_plugin import TBContext
 from tensorboard.plugins.hparams import plugin_data_pb2
-from tensorboard.plugins.hparams.backend_context import Context
 
 from configs.disan_sst import get_config
 from disan_tf.common.errors import explain
@@ -22,7 +17,6 @@ from disan_tf.models.factory import build_model
 from disan_tf.training.config import from_dict
 from disan_tf.training.monitoring import tensorboard
 from disan_tf.training.monitoring.tensorboard import (
-    EventWriter,
     TensorBoardLogger,
     attention_histograms,
 )
@@ -203,19 +197,6 @@ def test_hparams_name_all_options(start, tmp_path, config):
         assert found[name] == options[name]
 
 
-def test_tensorboard_shows_the_dev_scores_beside_the_hparams(start, tmp_path):
-    running = start()
-    _step(running, 0)
-    _step(running, 1)
-    _evaluate(running, 2)
-    running.on_train_end()
-    runs = EventMultiplexer().AddRunsFromDirectory(str(tmp_path)).Reload()
-    backend = Context(TBContext(data_provider=MultiplexerDataProvider(runs, "")))
-    sessions = backend.hparams_metadata(RequestContext(), "")
-    found = backend.experiment_from_metadata(RequestContext(), "", True, sessions, [])
-    assert [metric.name.tag for metric in found.metric_infos] == ["accuracy", "loss"]
-
-
 def test_steps_that_are_done_again_appear_once(start, tmp_path):
     killed = start()
     for batch in range(5):
@@ -249,14 +230,6 @@ def _full_disk():
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
-def test_an_event_that_cannot_be_written_is_an_error_at_once(tmp_path):
-    writer = EventWriter(tmp_path)
-    graph = np.random.default_rng(0).bytes(1 << 16)  # more than a buffer
-    with _full_disk(), pytest.raises(tf.errors.OpError) as caught:
-        writer.write(1, graph_def=graph)
-    assert str(next(tmp_path.iterdir())) in explain(caught.value)
 
 
 def _two_steps(running):

@@ -23,10 +23,7 @@ def answers(pair_bundle, pair_export):
     padded = np.pad(second, [[0, 0], [0, 4]])
     of_ids = {"many": dict(zip(names, (first, padded))), "alone": {"ids": first}}
     names = pair_bundle.model.fields
-    of_text = {
-        "many": {**dict(zip(names, (FIRST, SECOND))), "text": FIRST},
-        "none": dict.fromkeys(names, tf.constant([], tf.string)),
-    }
+    of_text = {"many": {**dict(zip(names, (FIRST, SECOND))), "text": FIRST}}
     return [ask(*pair) for pair in zip(pair_export, (of_text, of_ids))]
 
 
@@ -47,12 +44,8 @@ def ids(pair_bundle):
     return [pair_bundle.text_to_ids()(texts).numpy() for texts in (FIRST, SECOND)]
 
 
-def expected_probabilities(pair_bundle):
-    return tf.nn.softmax(pair_bundle.model(*ids(pair_bundle))).numpy()
-
-
 def check_answer(found, pair_bundle):
-    expected = expected_probabilities(pair_bundle)
+    expected = tf.nn.softmax(pair_bundle.model(*ids(pair_bundle))).numpy()
     np.testing.assert_allclose(found["probabilities"], expected, rtol=0, atol=1e-6)
     if pair_bundle.config.task.name == "relatedness":
         assert found.keys() == {"score", "probabilities", "no_known_word"}
@@ -81,11 +74,6 @@ def test_a_score_is_the_mean_of_its_grades(sick_bundle):
     np.testing.assert_allclose(found["probabilities"], probabilities, atol=1e-6)
     np.testing.assert_allclose(found["score"], probabilities @ np.arange(1, 6), atol=5e-6)
     assert found["no_known_word"].numpy().tolist() == [False, True]
-
-
-def test_an_empty_batch_has_an_empty_answer(pair_bundle, text_answers):
-    found = text_answers["none", "serving_default"]["probabilities"]
-    assert found.shape == (0, len(pair_bundle.classes))
 
 
 def test_one_sentence_is_encoded_alone(pair_bundle, text_answers, ids_answers):

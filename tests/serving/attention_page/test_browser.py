@@ -213,13 +213,3 @@ def test_a_phone_opens_on_the_sentence_and_its_arcs_fit(phone, opened, tmp_path)
     assert min(_reach(page)) >= 0
     columns = {word.location["x"] for word in _all(page, ".token")}
     assert len(columns) == 1  # the words stand below each other
-
-
-def test_a_pair_stands_side_by_side_on_a_phone(phone, opened, tmp_path):
-    pair = (TOKENS, TOKENS[:2])
-    write_pair(tmp_path, 1, pair, drcn(*pair))
-    page = opened()
-    first, second = (table.rect for table in _all(page, "#stage table"))
-    assert first["x"] + first["width"] < second["x"] and first["y"] == second["y"]
-    _all(page, ".token")[0].click()
-    assert len(_arcs(page)) == 2 and min(_reach(page)) >= 0

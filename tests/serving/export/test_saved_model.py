@@ -68,12 +68,6 @@ def test_ids_model_equals_the_trained_one_whatever_its_padding(bundle, ids_answe
     check_answers(ids_answers, "many", bundle)
 
 
-def test_an_empty_string_is_one_unknown_token(bundle, text_answers):
-    (expected,) = tf.nn.softmax(bundle.model(tf.constant([[1]])))
-    found = text_answers["many", "serving_default"]["probabilities"][SENTENCES.index("")]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
 def test_an_empty_batch_has_an_empty_answer(text_answers, ids_answers):
     for answers in (text_answers, ids_answers):
         assert answers["none", "serving_default"]["probabilities"].shape == (0, len(CLASSES))

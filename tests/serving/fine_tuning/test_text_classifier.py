@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-import subprocess
 import sys
 from functools import partial
 
@@ -18,29 +17,13 @@ from disan_tf.serving.export import client
 from disan_tf.serving.fine_tuning.arguments import labels_of, read_examples
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.inference.model import LoadedModel
+from tests.support.models.exports import Question, ask, decoded
 from tests.support.models.films import LABELS, TEXTS
-
-LOADING = """
-import sys
-import tensorflow as tf
-import tensorflow_text
-model = tf.saved_model.load(sys.argv[1])
-outputs = model.signatures["serving_default"](text=tf.constant(["a good film ."]))
-names, (label,) = outputs["class_names"].numpy()[0], outputs["class"].numpy()
-print(*outputs["logits"].numpy()[0], "disan_tf" in sys.modules)
-print(sorted(outputs), names, label, outputs["no_known_word"].numpy())
-"""
 
 
 @pytest.fixture
 def preset(quick_bundle):
     return quick_bundle.directory
-
-
-def test_it_learns_new_classes_from_arrays(classifier):
-    loss, accuracy = classifier.evaluate(TEXTS, LABELS, verbose=0)
-    assert classifier.classes == ("bad", "good")
-    assert accuracy == 1.0 and loss < 0.5
 
 
 NAMES = np.array(["bad", "good"])[LABELS]
@@ -279,8 +262,7 @@ def test_it_can_be_pickled_and_copied_before_and_after_fit(classifier, preset):
 
 
 def test_it_starts_with_the_weights_of_the_preset(preset):
-    ours = TextClassifier.from_preset(preset, num_classes=3)
-    theirs = disan_tf.load(preset)
+    ours, theirs = TextClassifier.from_preset(preset, num_classes=3), disan_tf.load(preset)
     for part in ("encoder", "embedding"):
         for mine, weight in zip(getattr(ours, part).weights, getattr(theirs, part).weights):
             np.testing.assert_array_equal(mine, weight)
@@ -324,14 +306,6 @@ def test_the_parts_have_the_names_of_keras_hub(classifier):
     ids = next(iter(texts.map(classifier.preprocessor)))["sentence"]
     logits = classifier.head(classifier.backbone(ids))
     np.testing.assert_allclose(logits, classifier.predict(TEXTS, verbose=0), atol=1e-5)
-
-
-def test_a_keras_file_has_weights_classes_and_optimizer(classifier, tmp_path):
-    classifier.save(tmp_path / "model.keras")
-    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_array_equal(loaded(TEXTS), classifier(TEXTS))
-    assert loaded.classes == classifier.classes and loaded.words == classifier.words
-    assert loaded.optimizer.iterations == classifier.optimizer.iterations
 
 
 def test_a_preset_folder_has_the_classifier_and_a_card(classifier, tmp_path):
@@ -462,17 +436,15 @@ def test_cleaned_tokens_stay_cleaned_in_a_keras_file(classifier, tmp_path):
 @pytest.mark.slow
 def test_an_export_runs_in_a_process_without_the_package(classifier, tmp_path):
     classifier.export(tmp_path / "exported")
-    command = [sys.executable, "-c", LOADING, str(tmp_path / "exported")]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    *_, line, others = result.stdout.splitlines()
-    *logits, imported = line.split()
-    assert imported == "False"
-    outputs = ["class", "class_names", "logits", "no_known_word", "probabilities"]
-    best = ("bad", "good")[np.argmax([float(logit) for logit in logits])]
-    assert others == f"{outputs} [b'bad' b'good'] b'{best}' [False]"
-    expected = classifier.predict(np.array(["a good film ."]), verbose=0)[0]
-    np.testing.assert_allclose([float(logit) for logit in logits], expected, atol=1e-4)
+    inputs = {"one": {"text": np.array([b"a good film ."])}}
+    needed = ("disan_tf",), ("tensorflow_text",)
+    (answers,) = ask(Question(tmp_path / "exported", inputs, tmp_path, *needed))
+    found = answers["one", "serving_default"]
+    assert {*found} == {"class", "class_names", "logits", "no_known_word", "probabilities"}
+    assert decoded(found["class_names"]) == [["bad", "good"]] and not found["no_known_word"].any()
+    assert decoded(found["class"]) == [("bad", "good")[found["logits"].argmax()]]
+    expected = classifier.predict(np.array(["a good film ."]), verbose=0)
+    np.testing.assert_allclose(found["logits"], expected, atol=1e-4)
 
 
 @pytest.mark.slow

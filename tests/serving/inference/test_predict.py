@@ -38,11 +38,6 @@ def predict_file(bundle, source, target, **options):
     return read(target)
 
 
-def random_sentences(count):
-    generator = np.random.default_rng(3)
-    return [" ".join(generator.choice(WORDS, generator.integers(1, 40))) for _ in range(count)]
-
-
 def test_each_line_has_the_models_answer(bundle, texts, tmp_path):
     counts = predict(bundle, texts, tmp_path / "out.jsonl")
     assert (counts.rows, counts.blank) == (len(SENTENCES), 2)
@@ -59,7 +54,8 @@ def test_each_line_has_the_models_answer(bundle, texts, tmp_path):
 
 
 def test_answers_keep_their_order_and_do_not_depend_on_the_batch(bundle, tmp_path, monkeypatch):
-    sentences = random_sentences(150)
+    draw = np.random.default_rng(3)
+    sentences = [" ".join(draw.choice(WORDS, draw.integers(1, 40))) for _ in range(150)]
     (tmp_path / "in.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     predict(bundle, tmp_path / "in.txt", tmp_path / "one.jsonl", batch_size=1)
     predict(bundle, tmp_path / "in.txt", tmp_path / "many.jsonl", batch_size=64)
@@ -165,15 +161,6 @@ def test_an_output_that_cannot_be_a_file_is_refused(bundle, texts, tmp_path):
         predict(bundle, texts, tmp_path)
     with pytest.raises(UserError, match="cannot be written"):
         predict(bundle, texts, texts / "out.jsonl")
-
-
-def test_a_blank_line_is_marked_and_not_labelled(bundle, tmp_path):
-    (tmp_path / "in.txt").write_text("boring\n \n")
-    predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl")
-    first, second = read(tmp_path / "out.jsonl")
-    assert first["label"] in CLASSES and "blank" not in first
-    none = dict.fromkeys(CLASSES)
-    assert second == {"text": " ", "label": None, "probabilities": none, "blank": True}
 
 
 def read_table(path):

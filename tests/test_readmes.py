@@ -12,7 +12,6 @@ import disan_tf
 from disan_tf.cli.command_line import FLAGS
 from disan_tf.cli.help import parameters_of
 from disan_tf.cli.modes import MODES
-from disan_tf.common.files import read_json
 from disan_tf.common.options import flatten
 from tests.support.pages import blocks_of, text_of
 from tests.support.runs.finished import config_of, write_run
@@ -117,15 +116,6 @@ TOP_LEVEL = [ROOT, *(ROOT / name for name in FOLDERS if name != "docs")]  # whos
 @pytest.mark.parametrize("folder", [*TOP_LEVEL, *PACKAGES], ids=_name)
 def test_each_folder_has_a_short_readme(folder):
     assert len(_text(folder / "README.md").splitlines()) <= 120
-
-
-def test_results_of_another_tensorflow_are_named():
-    page = _text(ROOT / "disan_tf/README.md")
-    paths = (ROOT / "checkpoints/results").glob("*.json")
-    versions = {path.stem: read_json(path, "restore it")["versions"] for path in paths}
-    others = {name for name in versions if versions[name]["tensorflow"] != "2.15.1"}
-    assert len(others) == 2  # as three pages say
-    assert all(f"`{name}`" in page for name in others)
 
 
 def test_the_front_page_runs(tmp_path, monkeypatch):

@@ -155,10 +155,3 @@ def test_both_sentences_of_pairs_areread(tmp_path):
     for column, field in zip(split.field_lengths.T, FIELDS):
         np.testing.assert_array_equal(column, np.diff(split.offsets[field]))
         assert split.offsets[field][-1] == len(split.ids[field])
-
-
-def test_a_second_field_whose_files_disagree_is_refused(tmp_path):
-    folder = make_pair_corpus(tmp_path / "pairs").directory
-    save_array(folder, "dev.hypothesis.offsets", np.arange(3))
-    with pytest.raises(UserError, match="the dev split's files disagree"):
-        PreparedCorpus(folder).split("dev")

@@ -10,11 +10,6 @@ from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run, write_series
 
 
-def _write_predictions(workdir, step=20):
-    labels = np.array([0, 1, 1, 0], np.uint8)
-    np.savez(workdir / "evaluation/test.npz", predictions=labels, labels=labels, step=step)
-
-
 def test_a_run_has_its_options_scores_and_curve(tmp_path):
     folder = write_run(tmp_path / "run", config_of(classes=2), dev=0.5, test=0.475)
     run = read_run(str(folder))
@@ -34,7 +29,8 @@ def test_a_run_that_no_mode_has_evaluated_has_the_dev_score_of_its_training(tmp_
 @pytest.mark.parametrize("step, found", [(20, True), (10, False)])
 def test_predictions_count_if_they_are_the_best_models(step, found, tmp_path):
     folder = write_run(tmp_path / "run", config_of())
-    _write_predictions(folder, step)
+    labels = np.array([0, 1, 1, 0], np.uint8)
+    np.savez(folder / "evaluation/test.npz", predictions=labels, labels=labels, step=step)
     assert ("test" in read_run(str(folder)).members[0].predictions) == found
 
 

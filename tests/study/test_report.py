@@ -80,10 +80,7 @@ def test_note_and_command_of_a_recorded_run_stay_where_it_has_none(tree, tmp_pat
     "name, content",
     [
         ("run.json", None),
-        ("best/model.json", None),
-        ("evaluation/test.json", None),
         ("evaluation/test.json", "[]"),
-        ("config.json", "{}"),
         ("metrics.jsonl", '{"step": 20}\n'),
     ],
 )

@@ -40,7 +40,9 @@ def test_what_was_measured_is_kept_when_a_later_part_fails(config, tmp_path, mon
 
 
 def test_all_parts_that_fit_are_the_default(config, monkeypatch):
-    monkeypatch.setattr("disan_tf.study.benchmark.parts.PARTS", _parts_that_do_nothing())
+    monkeypatch.setattr(
+        "disan_tf.study.benchmark.parts.PARTS", {name: (lambda *_: [], "", list) for name in PARTS}
+    )
     names = ("disan_sst", "dsa_snli", "drcn_snli")
     measured = [
         set(benchmark(each, compared_configs)) & set(PARTS)
@@ -50,10 +52,6 @@ def test_all_parts_that_fit_are_the_default(config, monkeypatch):
     assert measured[1] == measured[0] - {"epoch", "encoders"}
     assert measured[2] == {"step", "epoch", "memory"}
     assert measured[3] == {"epoch", "memory"}
-
-
-def _parts_that_do_nothing():
-    return {name: (lambda *_: [], "", list) for name in PARTS}
 
 
 @pytest.mark.parametrize(

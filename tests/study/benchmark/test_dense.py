@@ -74,14 +74,6 @@ def test_training_lowers_the_loss_and_touches_no_other_words():
     assert set(changed) == {*range(8), 19}
 
 
-def test_dropout_acts_in_training_alone(both):
-    _, dense = both
-    trained = [dense(PREMISE, HYPOTHESIS, training=True) for _ in range(2)]
-    used = [dense(PREMISE, HYPOTHESIS, training=False) for _ in range(2)]
-    assert np.all(trained[0] != trained[1])
-    assert np.all(used[0] == used[1])
-
-
 def test_the_loss_holds_the_weight_decay():
     _, model = make_dense(dropout=0.0, l2=2.0)
     norms = sum(float(tf.reduce_sum(kernel**2)) for kernel in model.decayed)

@@ -40,7 +40,8 @@ def compared_configs(config) -> dict:
     if config.encoder.name != "disan":
         disan = paper.disan("disan_snli", config.data.corpus, config.task.name)
         disan.data.embedding_dim = config.data.embedding_dim
-        disan.train.batch_size = config.train.batch_size
+        for name in ("batch_size", "steps", "evaluate_every"):
+            disan.train[name] = config.train[name]
         return {"disan": disan}
     configs = {name: config.copy_and_resolve_references() for name in paper.BASELINES}
     for name, change in paper.BASELINES.items():

@@ -5,6 +5,7 @@
 writes, with the Keras of the process, random weights of every layer and its outputs.
 """
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -116,7 +117,7 @@ def loaded_outputs(name: str) -> np.ndarray:
 
 
 def _arguments(layer):
-    return type(layer).call.__code__.co_varnames
+    return inspect.signature(type(layer).call).parameters
 
 
 def main(folder: Path) -> None:

@@ -2,11 +2,11 @@
 
     disan_tf.presets()      lists the released models
     disan_tf.load(name)     loads a trained model, for raw text
-    disan_tf.load_keras(p)  loads a .keras file, also a stranger's
+    disan_tf.load_keras(p)  loads a .keras file, even an untrusted one
     disan_tf.TextClassifier a Keras classifier of raw text that starts with a trained model
     disan_tf.layers         the papers' mechanisms as Keras layers
     disan_tf.encoders       sentence encoders as Keras layers
-    disan_tf.ops            the functions on tensors below them
+    disan_tf.ops            the functions on tensors that the layers call
 
 These names import TensorFlow when they are first used, not before.
 """
@@ -42,7 +42,7 @@ _MODULES = {
 
 # TensorFlow announces its CPU features and absent GPUs on every start; errors still raise.
 os.environ.setdefault(process.LOG_LEVEL, "3")
-# HDF5 fails where a file system has no locks; our files get their names once they are whole.
+# HDF5 fails on file systems without locks; our files need none, as they are renamed when complete.
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 if "tensorflow" not in sys.modules:
     sys.meta_path.insert(0, process.QuietImport())

@@ -1,8 +1,7 @@
 """Moving averages of weights, with or without tensorflow-addons (TFA).
 
 TFA is no longer developed, and its last release goes with TensorFlow 2.15. Only this module imports
-TFA; `MovingAverage` is the same optimizer without it, and checkpoints of one continue with the
-other.
+TFA. `MovingAverage` is the same optimizer without TFA; a training can switch between the two.
 """
 
 import functools
@@ -20,7 +19,7 @@ def optimizer_class() -> type:
     """Returns TFA's optimizer if TFA can be imported, otherwise ours, of the same name."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # its end-of-life notice
+            warnings.simplefilter("ignore", UserWarning)  # TFA's end-of-life notice
             from tensorflow_addons import optimizers
     except ImportError:
         return MovingAverage

@@ -72,11 +72,11 @@ flags.DEFINE_bool("debug", False, "Show TensorFlow's log and the tracebacks of e
 def run() -> None:
     """Runs the command in `sys.argv`; prints a failure in one line.
 
-    The exit status of a user's mistake is 2. An error in our code has `INTERNAL`, and a log with
-    its traceback; `--debug` shows it instead.
+    The exit status of a user's mistake is 2. For an error in our code, the status is
+    `INTERNAL` and a log gets the traceback; `--debug` prints the traceback instead.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:  # closed: no file may get its number
+        if getattr(sys, name) is None:  # closed: the next opened file would get its number
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
             setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     atexit.register(gc.freeze)  # else Python collects TensorFlow's garbage at exit
@@ -112,7 +112,7 @@ def main(_) -> None:
     logging.set_verbosity(logging.WARNING)
     mode = MODES[FLAGS.mode]
     for flag in defined_flags():
-        try:  # TensorFlow opens no other paths
+        try:  # TensorFlow opens only paths in UTF-8
             str(flag.value).encode("utf-8")
         except UnicodeEncodeError:
             printable = str(flag.value).encode("utf-8", "replace").decode()
@@ -134,14 +134,14 @@ def main(_) -> None:
             raise UserError(f"standard {name} is closed; name a file with --{name}.")
     mode(**values)
     sys.stdout.flush()
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # all is written: the terminal may be closed
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the results are written
 
 
 def keep_compiled(folder: Optional[str]) -> None:
     """Lets XLA keep its programs for GPUs in a folder, unless TF_XLA_FLAGS is set.
 
     Raises:
-      UserError: others can write the folder that --jit_cache names; its programs are code.
+      UserError: other users can write to the folder of --jit_cache, whose programs would run here.
     """
     if folder == "" or "TF_XLA_FLAGS" in os.environ:
         return

@@ -71,7 +71,7 @@ def _compare_digests(prepared_dir: Path) -> Iterator[str]:
 
 
 def _describe_backends():
-    """Returns the lines on Keras, addons and operations, or one on why Keras is missing."""
+    """Returns lines on Keras, addons and operations; without Keras, one line with the reason."""
     if problem := keras_version.problem():
         return [f"Keras: {problem}"]
     from disan_tf import addons

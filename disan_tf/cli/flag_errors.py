@@ -72,7 +72,7 @@ def log_failure(error: Exception, workdir: Optional[str]) -> str:
     for folder in (workdir, None):
         with contextlib.suppress(OSError):
             if folder is None or Path(folder).is_dir():
-                handle, path = tempfile.mkstemp(".log", "disan_tf-error-", folder)  # for its owner
+                handle, path = tempfile.mkstemp(".log", "disan_tf-error-", folder)  # private
                 with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                     file.write(log)
                 where = f"the traceback is in {path}"

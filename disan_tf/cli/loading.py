@@ -34,7 +34,7 @@ def load_config(name: str, variant: str = ""):
 
 
 def compared_configs(config) -> dict:
-    """Returns what a benchmark compares a config with: DiSAN, and for DiSAN its baselines."""
+    """Returns the configs to time beside a config: the one of DiSAN, or DiSAN's baselines."""
     import_configs()
     paper = importlib.import_module("configs.papers.disan")
     if config.encoder.name != "disan":
@@ -148,7 +148,7 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
 
 
 def report_lines(lines: int, blank: int, input, treatment: str) -> None:
-    """Prints that an input had no lines, or blank ones, to standard error."""
+    """Reports to standard error that an input had no lines, or some blank lines."""
     name = "standard input" if input == "-" else input
     if not lines:
         notify(f"0 lines read from {name}; nothing was predicted or encoded.")

@@ -49,9 +49,9 @@ class Reproduction:
     data_dir: Path
 
     def train(self, target: Target, config: ConfigDict, seeds: Sequence[str] = ()) -> Verdict:
-        """Trains the seeds and folds of a row that are not finished, and judges all that are.
+        """Trains the unfinished seeds and folds of a row, and judges the finished ones.
 
-        `seeds` are numbers from the command line; none = the recorded ones.
+        `seeds` are numbers from the command line; () = the seeds of the recorded result.
         """
         folder = self.output / target.row.name.replace("/", "-")
         data_dir = self._data_dir(target)

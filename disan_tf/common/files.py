@@ -24,7 +24,7 @@ from disan_tf.common.schema import Schema, check_schema
 
 PathLike = Union[str, Path]
 
-_NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES)  # of some folders
+_NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES)  # some folders
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
 LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
 
@@ -60,7 +60,7 @@ def open_atomically(path: PathLike) -> Iterator[BinaryIO]:
 
 
 def open_output(path: PathLike, shown: PathLike) -> BinaryIO:
-    """Opens a file to write at once; errors, also of its last writes, name `shown`."""
+    """Opens a file for buffered writes; errors name `shown`, even those raised on closing."""
     return io.BufferedWriter(_Output(path, shown))
 
 
@@ -145,7 +145,7 @@ def copy_file(source: PathLike, target: PathLike) -> None:
 def temporary_prefix(target: PathLike) -> str:
     """Returns the prefix of a temporary name for `target`: this machine's name and process' number.
 
-    Removes what killed processes of this machine have left.
+    Removes the temporary files that killed processes of this machine left behind.
     """
     target = Path(target)
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.tmp-{_machine()}-*"):
@@ -201,7 +201,7 @@ def read_json(path: PathLike, remedy: str, schema: Schema = dict):
 
 
 def decode_json(content: bytes, name, remedy: str):
-    """Returns the value of a JSON text in UTF-8; UserError unless it is JSON of distinct keys."""
+    """Returns the value of a JSON text in UTF-8; UserError unless it is JSON with distinct keys."""
     if len(content) > LONGEST_JSON:
         raise UserError(f"{name} has more than {LONGEST_JSON:,} bytes of JSON: {remedy}.")
     try:

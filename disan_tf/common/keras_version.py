@@ -121,7 +121,7 @@ def _uses_keras_3() -> bool:
 
 
 def _comes_with_keras_3() -> bool:
-    """Returns whether TensorFlow's default is Keras 3: whether the installed `keras` is."""
+    """Returns whether TensorFlow comes with Keras 3, by the version of the package `keras`."""
     try:
         return int(importlib.metadata.version("keras").split(".")[0]) >= 3
     except importlib.metadata.PackageNotFoundError:

@@ -75,9 +75,9 @@ def describe_machine() -> dict:
 
 
 def threads() -> int:
-    """Returns the number of an operation's threads, which TensorFlow chooses by the same rules.
+    """Returns the number of threads that one operation uses, by TensorFlow's rules.
 
-    A number in the program comes first, then one in TF_NUM_INTRAOP_THREADS, then the processors
+    The program's setting comes first, then TF_NUM_INTRAOP_THREADS, then the number of processors
     that the process may use.
     """
     named = os.environ.get("TF_NUM_INTRAOP_THREADS", "")

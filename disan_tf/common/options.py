@@ -138,7 +138,7 @@ def _parameters(component: Callable) -> dict[str, inspect.Parameter]:
 
 
 def _functions(component) -> list[Callable]:
-    """Returns [function]; for a class, the constructors of its MRO in its package and in ours."""
+    """Returns [function], or the constructors of a class and its bases, of its package and ours."""
     if not inspect.isclass(component):
         return [component]
     packages = {_package(component), _package(read_section)}
@@ -223,7 +223,7 @@ def count(number: int, noun: str) -> str:
 
 
 def _is_mapping(value) -> bool:
-    """Returns whether a value has a mapping's methods; a ConfigDict has, but is no `Mapping`."""
+    """Returns whether a value has the methods of a mapping, as a ConfigDict, no `Mapping`, has."""
     return hasattr(value, "keys") and hasattr(value, "items")
 
 

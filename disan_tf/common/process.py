@@ -1,7 +1,7 @@
 """Locks, forks, signals and standard error: this process and its surroundings.
 
-One process writes into a folder (`owned`, `locked`). A fork of a process in which TensorFlow
-computes lacks its threads and would hang (`check_fork`). SIGTERM, SIGHUP and Control-C end the
+One process writes into a folder (`owned`, `locked`). If TensorFlow has computed in a process, its
+forks lack TensorFlow's threads and would hang (`check_fork`). SIGTERM, SIGHUP and Control-C end the
 process in order (`handle_signals`). TensorFlow's libraries write log lines to standard error
 (`QuietImport`).
 """
@@ -46,7 +46,7 @@ def locked(path: PathLike) -> Iterator[None]:
 
 
 def _lock(file, how: int) -> None:
-    """Locks an open file, or warns if its file system has no locks, as some networks' have none."""
+    """Locks an open file, or warns if its file system has no locks, as on some networks."""
     try:
         fcntl.flock(file, how)
     except OSError as error:

@@ -155,7 +155,7 @@ class BiLM(BaseLayer):
     def read(self, x, mask, states=None, training=None) -> tuple[tf.Tensor, list[States]]:
         """Returns all layers, <float>[batch, length, 1 + layers, 2 * units], and the states.
 
-        x are word vectors, <float>[batch, length, units], and `mask` is theirs; see `advance`.
+        x <float>[batch, length, units] are word vectors with their `mask`; see `advance`.
         """
         both, after = [], []
         for direction, stack in enumerate((self.forward, self.backward)):

@@ -51,7 +51,7 @@ class Sentences(NamedTuple):
     rows: list[np.ndarray]  # for each sentence <int32>[tokens], rows of `spellings`
     starts: np.ndarray  # <int64>[sentences + 1], first row of each sentence in `layers.npy`
     numbers: dict[tuple[str, str], np.ndarray]  # <int64>[examples], the sentence of each example
-    shifts: dict[tuple[str, str], np.ndarray]  # <int64>[examples], sentence tokens before it
+    shifts: dict[tuple[str, str], np.ndarray]  # <int64>[examples], tokens before a phrase
 
 
 def cache_layers(corpus: PreparedCorpus, bilm: BiLM, phrases: str = "own") -> LayerFiles:

@@ -67,17 +67,17 @@ class ElmoEmbedding(BaseLayer, Embedding):
     """ELMo vectors, ELMo_k = gamma * sum_j s_j h_kj (ELMo-DiSAN paper, Eq. 13), of each word.
 
     Args:
-      bilm: arguments of the `BiLM`, without the Keras dtype policy, which is this layer's.
+      bilm: arguments of the `BiLM` except its dtype policy: it has the policy of this layer.
       cached: whether a call takes precomputed biLM layers in place of characters.
       trainable_bilm: whether the biLM is trained with the task; its dropout acts only then.
       normalize: see `ScalarMix`.
-      words: None, or the arguments of a `WordEmbedding` whose vectors follow ELMo's.
-      dropout, l2, seed: see `BaseLayer`; `dropout` is the biLM's.
+      words: None, or the arguments of a `WordEmbedding`, whose vectors follow the ELMo vectors.
+      dropout, l2, seed: see `BaseLayer`; dropout acts in the biLM.
 
     Call arguments:
       ids: <int32>[batch, length], 0 = padding.
-      characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`; or,
-        if `cached`, layers: <float>[batch, length, layers, dim].
+      words: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`; or, if
+        `cached`, layers of the biLM <float>[batch, length, layers, dim].
       training: whether dropout acts.
 
     Returns:

@@ -137,7 +137,7 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
                 name: _read(file, name, weight, path, options_path)
                 for name, weight in official_tensors(bilm).items()
             }
-            more = {  # layers beyond the options': the file would load, as a different model
+            more = {  # layers that the options lack: the file would load, as a different model
                 cell_name(0, bilm.layers): f"lstm.n_layers of {bilm.layers}",
                 f"CNN/W_cnn_{len(bilm.filters)}": f"{len(bilm.filters)} filters",
                 f"CNN_high_{bilm.highways}": f"char_cnn.n_highway of {bilm.highways}",
@@ -147,7 +147,7 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
                     f"{path} has {name}, and {options_path} asks for {more[name]} alone; name the "
                     "two files of one biLM."
                 )
-    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # h5py's, of damage
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # h5py: damaged file
         raise UserError(
             f"{path} cannot be read as HDF5 ({error}); it is damaged or cut short, fetch it again."
         ) from None
@@ -170,7 +170,7 @@ def save_bilm(bilm: BiLM, options_path: PathLike, weights_path: PathLike) -> Non
     for name, (part, key, _) in _PLACES.items():
         value = getattr(bilm, name)
         parts[part][key] = (value or None) if name in _OR_NONE else value
-    parts["char_cnn"].update(embedding)  # as the official code reads it for use
+    parts["char_cnn"].update(embedding)  # as the official code reads it outside training
     write_json(Path(options_path), parts)
 
 
@@ -193,7 +193,7 @@ def _read(file, name, weight, path, options_path):
         )
     values = file[name][...]
     is_float = values.dtype.kind == "f"
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond float32 is infinite
+    with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: infinite
         values = values.astype(np.float32)
     if not is_float or not np.isfinite(values).all():
         raise UserError(

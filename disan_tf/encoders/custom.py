@@ -29,7 +29,7 @@ def import_encoder(name: str) -> type:
 
 
 def import_custom(options) -> None:
-    """Imports the module of the encoder in `config.encoder`, if it is another package's.
+    """Imports the module of the encoder in `config.encoder`, if another package defines it.
 
     Raises:
       UserError: see `import_encoder`.

@@ -33,7 +33,7 @@ class ReSAN(SentenceEncoder):
 
     Returns:
       e, the sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens, or
-      whose heads are all dropped.
+      if all heads are dropped.
     """
 
     def __init__(

@@ -96,8 +96,8 @@ class Batches:
 class BatchPlan:
     """The batches of a training by epoch, and the epoch by step.
 
-    With a token budget the number of batches may differ by epoch. A count needs the epoch's plan,
-    so past counts are kept. `plan_batches` explains lengths and seed.
+    With a token budget, the number of batches may differ by epoch. To count them, an epoch must be
+    planned, so the counts of earlier epochs are kept. `plan_batches` explains lengths and seed.
 
     Attributes:
       rows: <int64>[examples], the sorted indices of the training examples.

@@ -71,7 +71,7 @@ class Split:
       labels: <int32>[examples], class numbers, or <float32>[examples], scores.
       example_ids: <bytes>[examples], names of the examples in the raw corpus.
       genres: <bytes>[examples], the text's source; None if the corpus names no genres.
-      features: characters and matches of words; None without.
+      features: characters and matches of words; None if the corpus has none.
       layers: the words' biLM layers; None if they are not cached.
     """
 
@@ -132,7 +132,7 @@ class Split:
 class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.corpus_format`.
 
-    A file that is missing or damaged, and another format, are UserErrors.
+    Raises UserError if a file is missing or damaged, or has the format of another version.
     """
 
     layers: Optional[LayerFiles] = None
@@ -149,7 +149,7 @@ class PreparedCorpus:
                 raise UserError(f"{path} changed since it was written; {REMEDY}.")
 
     def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
-        """Returns the corpus with its biLM's cached layers, which its splits have too."""
+        """Returns a copy of the corpus whose splits have the cached layers of the biLM."""
         corpus = copy.copy(self)
         corpus.layers = layers
         return corpus
@@ -181,7 +181,7 @@ class PreparedCorpus:
 
     @property
     def bilm(self) -> Optional[tuple[Path, Path]]:
-        """The files of the biLM that reads the characters, options and weights; None without."""
+        """The options and weights of the biLM that reads the characters; None without a biLM."""
         if Keys.BILM not in self.manifest:
             return None
         return self.directory / BILM_OPTIONS, self.directory / BILM_WEIGHTS

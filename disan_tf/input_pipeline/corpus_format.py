@@ -205,8 +205,8 @@ def record_files(paths: Iterable[Path]) -> dict[str, dict]:
 def open_array(path: Path, records: dict, remedy: str) -> np.ndarray:
     """Opens a recorded array, memory-mapped.
 
-    `records` are the folder's, see `record_files`; `remedy` is what to do about a damaged file. A
-    file that is missing, damaged, or differs from its record is a UserError.
+    `records` are the records of its folder, see `record_files`. Raises UserError, which ends with
+    `remedy`, if the file is missing or damaged, or differs from its record.
     """
     try:
         header, record = read_header(path), _record(records, path.name)

@@ -69,7 +69,7 @@ class Convolution(BaseLayer):
     def convolve(self, x, activation=None):
         """Computes y <float>[batch, length, units] without mask and dropout.
 
-        x <float>[batch, length, dim] must be 0 on padding, unless the width is 1; y is not.
+        x <float>[batch, length, dim] must be 0 on padding, unless the width is 1; y is not 0 there.
         """
         kernel = cast_weight(self.kernel, x.dtype)
         # For one token a plain product is faster than conv1d in bfloat16.

@@ -82,7 +82,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
 
 
 class _Keras3Dense(tf.keras.layers.Dense):
-    """Keras 3's Dense, whose matrix other layers read; after `quantize("int8")` too.
+    """Keras 3's Dense, whose matrix other layers can read, even after `quantize("int8")`.
 
     A file's quantised matrix quantises the layer that loads it: our layers make their sublayers
     when they are built, and their configs do not say how those are quantised.
@@ -181,7 +181,7 @@ def vectors_spec(layer, dim: Optional[int] = None) -> tf.keras.layers.InputSpec:
 
 
 def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:
-    """Returns a layer or model, its sublayers, and theirs."""
+    """Returns a layer or model with its sublayers, at any depth."""
     return list(layer._flatten_layers())
 
 

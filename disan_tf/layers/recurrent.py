@@ -24,8 +24,8 @@ class Recurrent(BaseLayer):
 
     Keras' `Bidirectional` wraps these layers too. A layer with `go_backwards` reads the reversed
     sentence and returns its states, h of the last token first, which the wrapper reverses. Its
-    dropout masks differ from the forward layer's. The modes that Keras' own recurrent layers
-    have besides (states as results or arguments, the last h alone) are refused.
+    dropout masks differ from those of the forward layer. Other modes of Keras' own recurrent
+    layers (states as results or arguments, the last h alone) are refused.
 
     A subclass creates its weights in `build` before it calls `super().build`. It defines `step`,
     and `split_weights` unless it has exactly one `kernel` and one `bias`.

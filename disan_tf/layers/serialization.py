@@ -21,7 +21,7 @@ class ConfiguredLayer(Layer):
 
     # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
     _keras_api_names = _keras_api_names_v1 = ("disan_tf.layers",)
-    # Arguments that older versions had, with the value whose effect is left.
+    # Removed arguments of older versions, with the only value that files may still have.
     _removed: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs):

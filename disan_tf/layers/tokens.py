@@ -138,5 +138,5 @@ def pad_length(x: tf.Tensor) -> tf.Tensor:
 
 
 def surplus(size: tf.Tensor, multiple: int) -> tf.Tensor:
-    """Returns what is missing to a multiple; the remainder of a negative number differs in ONNX."""
+    """Returns the distance to the next multiple; in ONNX, `-size % multiple` would be different."""
     return (multiple - size % multiple) % multiple

@@ -128,7 +128,7 @@ def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 def spearman(predictions: np.ndarray, labels: np.ndarray) -> float:
     """Computes Spearman's rho, Pearson's r of the ranks; equal values share their mean rank."""
-    from scipy.stats import rankdata  # half a second, which a first prediction needs not
+    from scipy.stats import rankdata  # takes half a second to import
 
     return pearson(rankdata(predictions), rankdata(labels))
 

@@ -1,7 +1,7 @@
-"""Models of an embedding, an encoder and a head, one for each task. They access no files.
+"""One model for each task: an embedding, an encoder and a head, built from arrays.
 
-`disan_tf.training.train` reads their initial arrays. `disan_tf.encoders.base` documents how to
-add an encoder, `disan_tf.layers.embedding.words` how to add an embedding.
+`disan_tf.training.train` reads the arrays from files. `disan_tf/README.md` explains how to add a
+task, an encoder and an embedding.
 """
 
 from disan_tf.models.base import Resources, SentenceModel

@@ -34,7 +34,7 @@ ANY_SOURCES = Sources((1, 0), {"units": 1, "cells": 1, "filters": [(1, 1)]})
 
 
 def make_words(sources: Sources, shared: dict, *, dim: int, trainable: bool = True) -> Embedding:
-    """Makes a `WordEmbedding`, which has `dim` and `trainable`."""
+    """Makes a `WordEmbedding`, whose docstring explains `dim` and `trainable`."""
     given = {name: shared[name] for name in ("dtype", "name")}
     return WordEmbedding(*sources.words, dim, trainable=trainable, **given)
 
@@ -50,7 +50,7 @@ def make_characters(
     character_width: int = 5,
     trainable: bool = True,
 ) -> Embedding:
-    """Makes DRCN's `WordCharacterEmbedding`, which has all the keyword arguments."""
+    """Makes the `WordCharacterEmbedding` of DRCN, whose docstring explains the arguments."""
     return WordCharacterEmbedding(
         *sources.words,
         dim,
@@ -131,10 +131,10 @@ class EmbeddingKind:
     arguments and the arguments of `TextToIds`; None for a model that reads no raw text.
     """
 
-    make: Callable[..., Embedding]  # the function above
+    make: Callable[..., Embedding]  # a function of this module
     look_up: Optional[Callable[..., TextToIds]] = None
-    files: tuple[str, ...] = ()  # files that a bundle copies from the corpus, but the vocabulary
-    equal: Mapping[str, str] = field(default_factory=dict)  # option -> equal one of `config.data`
+    files: tuple[str, ...] = ()  # files of the corpus in a bundle, except the vocabulary
+    equal: Mapping[str, str] = field(default_factory=dict)  # option -> its equal in `config.data`
     required: Mapping[str, str] = field(default_factory=dict)  # option of `config.data` -> reason
     prepared: Optional[Prepared] = None  # the arrays that it reads; None if it reads ids alone
     reads_bilm: bool = False  # whether a biLM feeds it

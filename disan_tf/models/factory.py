@@ -218,12 +218,12 @@ def memory_limit(copies: int, most: Optional[tuple[str, int]] = None) -> Iterato
     """Raises MemoryError in the block for variables that exceed the device's memory.
 
     The device is the smallest visible GPU, since a strategy copies the variables to each, or the
-    machine without a GPU. Under Keras 3 the weights of layers are checked, in the block's thread.
+    machine if it has no GPU. Under Keras 3 only weights of layers in the block's thread count.
 
     Args:
       copies: copies of each weight: 1 to predict, 4 to train (gradient and two optimizer slots).
-      most: what has memory for the copies, such as a file that holds the weights, and how many
-        bytes; None = the device.
+      most: the name of a limit, such as a file that holds the weights, and its bytes; None = the
+        device.
     """
     (device, memory), used = most or _device_memory(), 0
 

@@ -56,7 +56,7 @@ def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, 
 
 
 def _lean_attention(*args, **options) -> tf.Tensor:
-    """Calls the form by tokens; under XLA and on GPUs the form by blocks, which starts fewer."""
+    """Calls the form by tokens; under XLA and on GPUs the form by blocks, of fewer operations."""
     few = is_compiled() or is_on_gpu()
     return (lean_attention if few else tokenwise_attention)(*args, **options)
 
@@ -102,7 +102,7 @@ def _auto_attention(*args, **options) -> tf.Tensor:
     """Calls this machine's fastest form.
 
     Exports for XLA have the plain form. On CPUs under XLA the plain form computes what fits into
-    one block, where the lean form would be no faster; see the README's measurements.
+    one block, where the lean form would be no faster.
     """
     if is_used():
         return native_attention(*args, **options)

@@ -1,4 +1,4 @@
-"""Dropout masks from TensorFlow's stateless random numbers, identical in both forms."""
+"""Dropout masks from TensorFlow's stateless random numbers, equal in both forms."""
 
 from typing import Optional
 

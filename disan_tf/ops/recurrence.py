@@ -53,14 +53,14 @@ FORGET_BIAS = 1.0  # added at run time, as in BasicLSTMCell: b itself is initial
 
 
 def lstm_cell(states: tuple, gates: tf.Tensor) -> tuple:
-    """Returns c, h after a token, of <float32>[batch, units] before it and [i; j; f; o] of it."""
+    """Returns c, h <float32>[batch, units] after a token, from those before it and [i; j; f; o]."""
     i, j, f, o = tf.split(gates, 4, axis=-1)
     c = tf.sigmoid(f + FORGET_BIAS) * states[0] + tf.sigmoid(i) * tf.tanh(j)
     return c, tf.sigmoid(o) * tf.tanh(c)
 
 
 def rnn_cell(states: tuple, gates: tf.Tensor) -> tuple:
-    """h_t = tanh(gates), of <float32>[batch, units]; h before the token has no other effect."""
+    """Returns h_t = tanh(gates) <float32>[batch, units]; `gates` contain the effect of h_(t-1)."""
     return (tf.tanh(gates),)
 
 
@@ -127,7 +127,7 @@ def looped_recurrence(
 
 
 def _shift(states: tf.Tensor, backward: bool) -> tf.Tensor:
-    """Returns the states before each token from those after it, [length, ...]."""
+    """Returns the states before each token, from the states after each token, [length, ...]."""
     first = tf.zeros_like(states[:1])
     return tf.concat([states[1:], first] if backward else [first, states[:-1]], axis=0)
 

@@ -43,8 +43,8 @@ def compilable() -> Iterator[None]:
 def is_compiled() -> bool:
     """Returns whether no shape may depend on the data in the function that is being traced.
 
-    So it is where XLA will compile the function, where it becomes an ONNX or a LiteRT file, whose
-    readers do best with such shapes too, or where this is inside `compilable`.
+    This holds if XLA will compile the function, if the function becomes an ONNX or a LiteRT file,
+    whose readers do best with such shapes too, and inside `compilable`.
     """
     if tf.executing_eagerly():
         return False
@@ -103,7 +103,7 @@ def _frames() -> Iterator:
 
 
 def _stored(key, compute) -> bool:
-    """Returns what the graph being traced stores under a key, which `compute` returns at first."""
+    """Returns a value that the graph being traced stores under a key; `compute` makes it once."""
     graph = tf.compat.v1.get_default_graph()
     if not hasattr(graph, "_disan_tf_purposes"):
         graph._disan_tf_purposes = {}
@@ -171,7 +171,7 @@ def gpu_memory() -> Optional[int]:
 
 
 def free_gpu_memory() -> Optional[int]:
-    """Returns the bytes that are still free on the GPU of most use; None without a GPU."""
+    """Returns the bytes that are free on the GPU with most memory in use; None without a GPU."""
     memory = gpu_memory()
     if memory is None:
         return None

@@ -123,7 +123,7 @@ def write_bundle(
 ) -> None:
     """Writes a bundle, see `save_bundle`; replaces an older one.
 
-    `info` is the content of `model.json` but for the format, the weights and the digests; `copied`
+    `info` is the content of `model.json` without the format, the weights and the digests; `copied`
     is the content of the other files by name, the vocabulary among them.
     """
     directory = Path(directory)
@@ -147,7 +147,7 @@ def write_bundle(
 def load_bundle(
     directory, attention_form: str = "auto", dtype: str = "float32", has_weights: bool = True
 ) -> Bundle:
-    """Loads and checks a bundle. Its model computes its biLM's layers, if it has a biLM.
+    """Loads and checks a bundle. If a biLM feeds its model, the model computes the layers.
 
     Args:
       directory: the folder of the bundle.

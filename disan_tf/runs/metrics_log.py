@@ -18,8 +18,8 @@ class MetricsLog:
     """The log of a training's measurements, one JSON object a line.
 
     Lines of steps after `last_step`, from which training continues, are removed, since these steps
-    will be measured again. `seconds` is the value in the last line, or 0 without lines. A process
-    that does not write, one of several, keeps no lines.
+    will be measured again. `seconds` is the value in the last line, or 0 without lines. If several
+    processes train, only the one that writes keeps lines.
     """
 
     def __init__(self, path, last_step: int, writes: bool = True):
@@ -107,7 +107,7 @@ class TrainingLog:
         return round(time.monotonic() - self._started, 3)
 
     def formatted(self) -> list[dict]:
-        """Returns the metrics of the steps in the form that callbacks get."""
+        """Returns the metrics of the steps as callbacks get them."""
         return [format_metrics(metrics) for metrics in self.steps]
 
     def dump(self) -> str:

@@ -54,14 +54,13 @@ def summarise_run(workdir: Path) -> dict:
 
     Returns:
       "config"; "versions", "commit", "command", "parameters", "inputs", "data" of `run.json`, and
-      "machine" and "init_from" if it has them;
-      "steps", "epochs", "minutes", "seconds_per_epoch" (without evaluations), "best_step",
-      "best_epoch", "minutes_to_best"; "dev_curve", pairs of a step and the criterion, and
-      "<split>_curve" for each watched split (`config.evaluate.splits`); for hard attention
-      "selection_curve", lists of an evaluation's step and the fractions of heads and dependents
-      that training selected before it; the scores of each split under its name; and for each
-      watched split "best_on_<split>", the best of its curve, which is optimistic, since the split
-      both chooses and scores the model.
+      "machine" and "init_from" if it has them; "steps", "epochs", "minutes", "seconds_per_epoch"
+      (without evaluations), "best_step", "best_epoch", "minutes_to_best"; "dev_curve", pairs of a
+      step and the criterion, and "<split>_curve" for each watched split
+      (`config.evaluate.splits`); for hard attention "selection_curve", lists of an evaluation's
+      step and the fractions of heads and dependents that training selected before it; the scores
+      of each split under its name; and for each watched split "best_on_<split>", the best of its
+      curve, which is optimistic, since the split both chooses and scores the model.
 
     Raises:
       UserError: the run was not trained, or not evaluated on dev and test.

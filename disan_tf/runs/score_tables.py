@@ -55,7 +55,7 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
 
 
 def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[float, float]:
-    """Returns Wilson's interval of a share of `count` independent examples; z = 95 %."""
+    """Returns Wilson's interval of a share of `count` independent examples, 95 % by default."""
     spread = z * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
     center, scale = share + z**2 / (2 * count), 1 + z**2 / count
     return (center - spread) / scale, (center + spread) / scale
@@ -64,7 +64,7 @@ def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[floa
 def advise_folds(manifest: dict) -> list[str]:
     """Returns the advice to use folds for a small table of a user's own, or nothing.
 
-    A test table of its own stays the test part, so there are no folds.
+    A separate test table stays the test part, so there are no folds.
     """
     rows = sum(split["examples"] for split in manifest[Keys.SPLITS].values())
     is_drawn = not manifest[Keys.OPTIONS].get("test")

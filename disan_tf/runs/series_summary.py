@@ -14,7 +14,7 @@ from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import is_same_experiment, read_config
 
 MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
-_SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # the first member's
+_SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # of the first
 _MEMBER_KEYS = (
     *("steps", "epochs", "minutes", "seconds_per_epoch"),
     *("best_step", "best_epoch", "minutes_to_best"),
@@ -154,7 +154,7 @@ def _of_one(name, run):
 
 
 def _summarise(parts, command, config):
-    """Joins series: the keys of `summarise_series` that are not the first member's."""
+    """Joins series: the keys of `summarise_series` that depend on all members."""
     members = sorted((member for part in parts for member in part["members"]), key=_place)
     scores, confusion = [member["scores"] for member in members], {}
     if all("confusion" in part for part in parts):

@@ -112,7 +112,7 @@ def _places(layer, place: str = "", seen: Optional[set] = None) -> Iterator[tupl
 
 @functools.cache
 def _common_attributes() -> frozenset[str]:
-    """Returns the attributes of every model, which hold no sublayers of its own."""
+    """Returns the attributes of every model, in which Keras keeps no sublayers."""
     return frozenset(dir(tf.keras.Model())) - {"layers"}
 
 

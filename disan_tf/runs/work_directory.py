@@ -42,8 +42,8 @@ RUN = {
 # step.
 _MAY_GROW = {"train.steps", "train.epochs", "train.patience"}
 _MAY_CHANGE = {"train.distribution", "train.jit_compile"}
-# Options that older versions lack, with the value that has the same effect; some only of configs
-# whose corpus takes them.
+# Options that older versions lack, with the value that has the same effect. Only some corpora take
+# all of them.
 ADDED = {
     "train.clip_norm": 0.0,
     "train.optimizer": "adadelta",
@@ -55,7 +55,7 @@ ADDED = {
     "train.criterion": "",
     "task.calibrate": False,
 }
-# Options that older versions had, with the value whose effect is left.
+# Removed options of older versions, with the only value that files may still have.
 REMOVED = {"embedding.mix_l2": 0.0, "encoder.own_parameters": False}
 _PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
 
@@ -71,7 +71,7 @@ class WorkDirectory:
 
     Attributes:
       path, config: the arguments.
-      checkpoints, best, metrics, tensorboard: the places of what a training writes.
+      checkpoints, best, metrics, tensorboard: the paths to which a training writes.
     """
 
     def __init__(self, path: PathLike, config):

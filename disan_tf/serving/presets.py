@@ -65,7 +65,7 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     standard error says so. A string with a separator (`./name`) and a `Path` mean the folder.
 
     Raises:
-      UserError: there is no such model, or its digest is not the manifest's.
+      UserError: there is no such model, or its digest differs from the manifest.
     """
     name, path = str(checkpoint), Path(checkpoint)
     released = read_manifest(checkpoints / "manifest.tsv")

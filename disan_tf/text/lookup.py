@@ -54,7 +54,7 @@ class TextToIds(tf.Module):
       words: the distinct words, lower-cased by `tokenizer.lowercase` if `lowercase` is set.
       tokenizer: a key of `tokenizer.VERSIONS`.
       lowercase: whether tokens are looked up in lower case.
-      split, keep_empty: whether tokens are divided by `tokenizer.split_words`, and its option.
+      split, keep_empty: whether `tokenizer.split_words` divides tokens, and its option.
 
     Attributes:
       tokenizer: the arguments `tokenizer`, `split` and `keep_empty`.
@@ -89,7 +89,7 @@ class TextToIds(tf.Module):
 
     def tokens(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """Tokenises `<string>[batch]` -> `<string>[batch, tokens]`: escaped, case kept, UTF-8."""
-        with tf.init_scope():  # so that it captures no tensor of the caller's graph
+        with tf.init_scope():  # so that the graph captures no tensor of the caller
             graph = _graph_of(*self.tokenizer).get_concrete_function()
         flat, splits = graph(tf.convert_to_tensor(strings, tf.string))
         return tf.RaggedTensor.from_row_splits(flat, splits, validate=False)
@@ -115,7 +115,7 @@ class TextToIds(tf.Module):
 class TextToCharacters(TextToIds):
     """The inputs of biLM-fed models: word ids and the ids of the words' bytes.
 
-    `word_length` is the biLM's; for other arguments and errors see `TextToIds` and `byte_ids`.
+    `word_length`: see `byte_ids`; for other arguments and errors see `TextToIds`.
     """
 
     def __init__(self, *arguments, word_length: int, **options):

@@ -160,8 +160,8 @@ class Rows:
     """Parses lines as JSON objects or as the rows of a table, whose first line names the columns.
 
     If the first line of a table is a JSON object with the wanted columns, all lines are JSON
-    objects. The header's separator is the format's, or another if only that separator gives the
-    wanted columns. The line `sep=;`, with which Excel names a separator, may precede a header.
+    objects. The format determines the separator, unless only another one gives the wanted
+    columns. The line `sep=;`, with which Excel names a separator, may precede a header.
 
     Args:
       input_format: "jsonl", "csv", "tsv", or None, which is read as "tsv".
@@ -221,7 +221,7 @@ class Rows:
                 tables.append(Table(line, separator))
                 self._check(tables[-1].columns)
                 return tables[-1]
-        tables = [Table(line, self._separators[0]), *tables]  # raises the error of the first
+        tables = [Table(line, self._separators[0]), *tables]  # the first one raises its error
         return max(tables, key=lambda table: len(table.columns))
 
 

@@ -170,7 +170,7 @@ class KimTokenizer(tensorflow_text.Tokenizer):
     """Splits raw text into Penn-Treebank tokens and cleans them as Kim (2014) did for sentiment.
 
     Kim's code (`clean_str_sst`) writes a space in place of each character outside
-    ``A-Za-z0-9(),!?'` `` and lower-cases, which is the look-up's part here. So the tokens of a
+    ``A-Za-z0-9(),!?'` `` and lower-cases; here the look-up lower-cases. So the tokens of a
     treebank lose periods, hyphens and accents: `A well-made film ... -LRB- 1999 -RRB-` ->
     `A well made film LRB 1999 RRB`.
     """

@@ -80,7 +80,7 @@ def python_steps(name: str, split: bool, keep_empty: bool) -> list[tuple[str, ob
 
     Args:
       name: a key of `disan_tf.text.tokenizer.VERSIONS`.
-      split, keep_empty: whether tokens are divided by `split_words`, and its option.
+      split, keep_empty: whether `split_words` divides tokens, and its argument `keep_empty`.
     """
     drop_empty = ("find", "(?s:.+)")
     steps = [("replace", [("\x00", " ")]), ("find", "[^\t-\r ]+")]

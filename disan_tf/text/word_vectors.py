@@ -140,7 +140,7 @@ def _preset_vectors(path: Path, dim: int) -> dict[str, np.ndarray]:
 
 
 def _check_dimension(path: Path, line: str, dim: int) -> None:
-    """Compares `dim` with the header, or else with the first row's number of numbers."""
+    """Compares `dim` with the header, or else with the length of the first row's vector."""
     fields, header = line.split(" "), _HEADER.fullmatch(line)
     actual = int(header[2]) if header else len(fields) - 1
     if actual > dim and not header:  # the first word may contain spaces

@@ -1,4 +1,4 @@
-"""The config of a training as an object, whose sections are checked once and asked afterwards."""
+"""The config of a training as an object, whose sections are checked once, when they are read."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,10 +43,10 @@ class Data:
 class Config:
     """A config whose sections are objects, made by `from_dict`.
 
-    `embedding`, `encoder` and `task` stay sections, which the classes check that they name.
+    `embedding`, `encoder` and `task` stay mappings; the classes that they name have checked them.
 
     Attributes:
-      tree: the same config as `config.json` has it.
+      tree: the same config in the form of `config.json`.
       data: None if no corpus is prepared, as in the evaluation of a bundle.
       policy: None without hard attention.
 
@@ -133,12 +133,12 @@ class Config:
 
 
 def from_dict(tree: ConfigDict, read_data: Optional[Callable[[ConfigDict], Data]] = None) -> Config:
-    """Reads a config: the checks of all sections, and the objects that they make.
+    """Checks all sections of a config and makes them objects.
 
     Args:
       tree: a config of `configs/`, of `config.json` or of a bundle.
-      read_data: checks the section `data`; None = no corpus is prepared, and the sections of the
-        model are those of a model that is built, as in a bundle.
+      read_data: checks the section `data`; None = no corpus is prepared, and the model is
+        built already, as in a bundle, so the sections of data and model are not checked.
 
     Raises:
       UserError: a wrong option or value; the message names the flag.

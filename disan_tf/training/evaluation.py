@@ -34,7 +34,7 @@ from disan_tf.training.scoring import run_split
 from disan_tf.training.steps import make_selection_step
 
 _SELECTIONS = ("all", "sample", "greedy")
-_BOUNDS = np.log(0.05), np.log(20.0)  # a dev part without a mistake would ask for 0
+_BOUNDS = np.log(0.05), np.log(20.0)  # a dev set without mistakes would give 0
 
 
 def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
@@ -59,7 +59,7 @@ def evaluate(bundle: Bundle, corpus: PreparedCorpus, split_name: str) -> dict:
 
 
 def evaluate_split(bundle: Bundle, split: Split, split_name: str) -> dict:
-    """Scores a model on a split whose word ids are the model's; see `evaluate`."""
+    """Scores a model on a split with the word ids of the model; see `evaluate`."""
     return _score(bundle, split, split_name)[0]
 
 
@@ -152,7 +152,7 @@ def _classes(split: Split, predictions: np.ndarray, classes: list) -> dict:
 
 
 def _calibration(bundle: Bundle, logits: np.ndarray, labels: np.ndarray) -> dict:
-    """Returns the expected calibration error, and of a calibrated model that before."""
+    """Returns the calibration error; for a calibrated model, also the error before calibration."""
 
     def error(factor):
         return expected_calibration_error(softmax(factor * logits, axis=1), labels)
@@ -219,7 +219,7 @@ def fit_temperature(logits: np.ndarray, labels: np.ndarray) -> float:
 def calibrate(folder, corpus: PreparedCorpus) -> str:
     """Fits the temperature of a bundle on dev and divides the last layer's weights by it.
 
-    So all predictions, exports and copies of the model are calibrated. `model.json` keeps the
+    All predictions, exports and copies of the model are then calibrated. `model.json` keeps the
     temperature; a bundle that has one stays as it is. Returns a line that names the temperature and
     the calibration errors on dev.
     """

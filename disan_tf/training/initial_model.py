@@ -29,13 +29,13 @@ class InitialModel:
     """A trained model with whose weights a training begins.
 
     Embedding and encoder take its weights, except counters of random draws: two trainings with one
-    command stay equal. Vocabularies are united by word: a word of the corpus that the model knows
-    takes the model's vector, others keep the vectors of the corpus. The head takes its weights if
+    command stay equal. A word of the corpus that the model knows takes the model's vector; other
+    words keep the vectors of the corpus. The head takes its weights if
     task, classes and shapes are equal, and stays new otherwise.
 
     Args:
-      name: a released model, a work directory, or a folder with a `model.json`. The attribute has
-        no folders of this machine.
+      name: a released model, a work directory, or a folder with a `model.json`. The attribute
+        `name` omits the folders of an absolute path.
       load: returns the model's `Bundle`. It is called once, and not for a training that resumes.
 
     Attributes:
@@ -63,7 +63,7 @@ class InitialModel:
             )
 
     def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> None:
-        """Gives a model these weights; it has the vectors of its corpus, and fits.
+        """Assigns the weights to a fitting model that has the word vectors of its corpus.
 
         An embedding that reads another fixed biLM than the model is a UserError.
         """
@@ -106,7 +106,7 @@ def describe_start(record: dict) -> str:
 
 
 def _differences(there, config) -> Iterator[tuple]:
-    """Yields (option, value there, value here) for options that must equal a config's."""
+    """Yields (option, its value there, its value in `config`) where the two must be equal."""
     embedding, encoder = config.embedding, config.encoder
     if there.embedding.name != embedding.name:
         yield "embedding.name", there.embedding.name, embedding.name
@@ -145,7 +145,7 @@ def _copy_rows(table: WordEmbedding, source: WordEmbedding, pairs: np.ndarray) -
 
 
 def _copy(layer, source, besides=()) -> None:
-    """Copies the weights of an equal layer, but not of some parts and no counters of draws."""
+    """Copies the weights of an equal layer, except the parts `besides` and counters of draws."""
     left = {id(weight) for part in besides for weight in part.weights}
     for weight, value in zip(layer.weights, source.weights):
         if weight.dtype.is_floating and id(weight) not in left:

@@ -74,7 +74,7 @@ class Loop:
         self.best = BestModel(work.best, save, self.criterion, self.state)
 
     def run(self) -> dict:
-        """Trains until the schedule ends or the early stop.
+        """Trains until the schedule ends or training stops early.
 
         Returns:
           {"step", "epoch", "best_step", "best_epoch", "criterion" (the name of the score),
@@ -115,7 +115,7 @@ class Loop:
         }
 
     def _compile_ahead(self) -> None:
-        """Lets XLA compile the steps for the lengths of the first epoch and of dev, if it does."""
+        """If XLA is used, compiles the steps for the lengths of the first epoch and of dev."""
         variables, train_step = None, getattr(self.method, "train_step", None)
         planned = self.plan.batches(0)[: self.schedule.steps]
         evaluation = evaluation_batches(self.dev.field_lengths, self.scores.batch_size)
@@ -142,7 +142,7 @@ class Loop:
         for batch in self.batches(step):
             callbacks.on_train_batch_begin(step)
             names = *self.model.reads, "label"
-            inputs = self.devices.inputs(batch, names, bool(caught()))  # tells of a signal
+            inputs = self.devices.inputs(batch, names, bool(caught()))  # and whether a signal came
             metrics = self.method.train(step, *inputs)
             others_stop = metrics.pop(STOP, False)  # the same in all workers
             if self.log.begins_phase(metrics):

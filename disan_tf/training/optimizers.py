@@ -244,7 +244,7 @@ def _all_settings(optimizer, var, apply_state) -> dict:
 
 @contextlib.contextmanager
 def averaged_weights(optimizer, variables):
-    """Gives the variables the values of their moving averages, if any, in its context."""
+    """Gives variables the values of their moving averages, if any, inside the context."""
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
     if not hasattr(optimizer, "assign_average_vars"):
         yield

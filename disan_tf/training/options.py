@@ -20,7 +20,7 @@ WITH_CURVES = ("train", "dev")  # written by every training
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """The section `config.train`, whose options the parts and these fields take.
+    """The section `config.train`: its parts, and the options outside of them.
 
     Args:
       schedule, batches, optimizer, averaging: the options of these classes.
@@ -49,7 +49,7 @@ class TrainingOptions:
     criterion: str = ""
     batch_norm_batches: int = 0
     distribution: str = "none"
-    jit_compile: Any = False  # of configs that lack the option
+    jit_compile: Any = False  # for configs that lack the option
 
     def __post_init__(self):
         check_rate("dropout", self.dropout)

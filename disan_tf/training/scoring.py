@@ -1,6 +1,6 @@
 """Scores a model on splits during a training, and keeps the best model by dev.
 
-Before that, the means and variances of batch normalisation are computed again.
+Before dev is scored, the statistics of batch normalisation are computed again.
 """
 
 from collections.abc import Mapping, Sequence

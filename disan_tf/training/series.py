@@ -49,7 +49,7 @@ def plan(config: Config, seeds: Sequence[str], folds: Sequence[str]) -> list[Mem
 
     Args:
       config: its `seed`, the references to it (`data.seed`), and `data.fold` are replaced.
-      seeds, folds: numbers from the command line, or "all" folds; none = the config's.
+      seeds, folds: numbers from the command line, or "all" folds; () = the value in the config.
 
     Raises:
       UserError: a seed or a fold is not a number, occurs twice or does not exist.

@@ -95,7 +95,7 @@ class BilinearAttention(PairAttention):
     e_ij = v tanh(second_j^T W first_i)
 
     The paper prints v^T, but its tanh is of a number, so v is a number too. It is initialised to 1,
-    so that scores lie between -1 and 1 like the cosine's. Products with W have the layer's
+    so that scores lie between -1 and 1, like cosines. Products with W have the layer's
     precision, products between words are float32. 200 dimensions: 40,001 parameters.
     """
 
@@ -115,7 +115,7 @@ class BilinearAttention(PairAttention):
 class _ScoredByVector(PairAttention):
     """Base of the functions v^T tanh(W ...)."""
 
-    words = 1  # that a row of W multiplies
+    words = 1  # number of words that a row of W multiplies
 
     def build(self, input_shape):
         dim = input_shape[-1]

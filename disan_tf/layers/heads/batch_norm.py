@@ -1,4 +1,4 @@
-"""Heads with batch normalisation: DRCN's and DSA's."""
+"""The heads of DRCN and DSA, with batch normalisation."""
 
 import contextlib
 import threading
@@ -20,7 +20,7 @@ _scope = threading.local()
 
 @contextlib.contextmanager
 def averaging(count: tf.Tensor) -> Iterator[None]:
-    """Normalises by the batch whatever this thread calls or traces inside the context.
+    """Makes batch normalisation in this thread use the statistics of the batch, in the context.
 
     The averages of batch normalisation become the means over this batch and `count` <float32>[]
     earlier batches, all with the same weight, whatever `training` is; 0 discards the old averages.
@@ -37,9 +37,9 @@ class BatchNormHead(BaseLayer):
 
     BN(x) = gamma * (x - mean) / sqrt(variance + epsilon) + beta
 
-    feature by feature, in float32 under every policy. In training, mean and variance are the
-    batch's; otherwise they are moving averages v <- momentum * v + (1 - momentum) * batch, which
-    are saved with the weights. A batch of one example has variance 0 and becomes beta, where
+    feature by feature, in float32 under every policy. In training, mean and variance are taken
+    over the batch; otherwise, they are moving averages, v <- momentum * v + (1 - momentum) * batch,
+    which are saved with the weights. A batch of one example has variance 0 and becomes beta, where
     PyTorch raises an error. For the moving average PyTorch divides a variance by n - 1, Keras by
     n, which is 0.4 % less with 256 examples.
 
@@ -47,7 +47,7 @@ class BatchNormHead(BaseLayer):
       classes: number of classes.
       hidden_units: size of a hidden layer.
       hidden_layers: number of hidden layers.
-      momentum: momentum of the moving averages, in [0, 1); as PyTorch's, which calls it 0.1.
+      momentum: momentum of the moving averages, in [0, 1); PyTorch writes 0.9 as 0.1.
       epsilon: above 0; the default is PyTorch's.
       dropout, l2, seed: see `BaseLayer`; all matrices are regularised.
 
@@ -136,8 +136,8 @@ class DRCNHead(BatchNormHead):
     logits = x_L W + b
 
     In training BN cancels b_l. All matrices are initialised by Glorot's rule, since the papers do
-    not say how; biases to 0. The size of 1000 is Kim et al.'s (2018, Sec. 4), the dropout on the
-    features alone the multiway DRCN's (Sec. 4.1).
+    not say how; biases to 0. The size of 1000 is from Kim et al. (2018, Sec. 4), the dropout
+    on the features alone from the multiway DRCN paper (Sec. 4.1).
 
     500 features, 1000 units, two hidden layers and 3 classes: 1,509,003 parameters.
 

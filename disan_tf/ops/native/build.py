@@ -5,7 +5,7 @@
 The library lies in a cache folder under a key made of the sources, the TensorFlow version, the
 compiler, its flags and the CPU: a change in one of them gives a new library. A build that fails is
 remembered under its key, so that the next start does not compile in vain. Loading a library runs
-its code, so a file that another user can have written is not loaded.
+its code, so a file that another user may have written is not loaded.
 """
 
 import hashlib

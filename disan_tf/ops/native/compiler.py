@@ -24,7 +24,7 @@ VARIABLE = "DISAN_TF_NATIVE_FLAGS"
 # and clang 14 fail in TensorFlow 2.21's Eigen on processors with AVX512-FP16.
 FEWER_SETS = ("-mno-avx512fp16", "-mno-avx512f")
 _TRANSIENT = re.compile("No space left|[Kk]illed|out of memory|Cannot allocate")
-# The macros of instructions that a compiler chooses by itself, without those of system programs.
+# The macros of instructions that a compiler chooses by itself; those of system programs are absent.
 _MACRO = re.compile(
     r"^#define __((?:SSE|SSSE|AVX|FMA|F16C|BMI|LZCNT|MOVBE|POPCNT|ARM_FEATURE_)\w*?)_* ", re.M
 )

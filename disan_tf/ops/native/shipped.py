@@ -55,8 +55,8 @@ def library() -> Path:
 
     Raises:
       NoLibraryError: there is none; the message is empty if the package ships no libraries at all.
-      BuildError: there is one, but it changed since the wheel was built, or users can write it who
-        cannot write this module.
+      BuildError: there is one, but it changed since the wheel was built, or users who cannot
+        write this module can write it.
     """
     manifest = (FOLDER / MANIFEST).resolve()
     if not manifest.exists():
@@ -121,5 +121,5 @@ def _choose(content: dict) -> str:
 
 
 def _refuse_foreign(path, is_kind, kind):
-    """Raises BuildError if users can write `path` who cannot write this module."""
+    """Raises BuildError if users who cannot write this module can write `path`."""
     refuse_foreign(path, is_kind, kind, _REMEDY, trusted=Path(__file__))

@@ -32,7 +32,7 @@ _SHARD = re.compile(r"-\d+-of-\d+")  # the number in a file's name
 _PATTERN = "*?[]"  # characters of patterns, by which Beam's sinks find their files
 NAMESPACE = "disan_tf"  # of the counters
 LINES, BAD = "lines", "bad"  # counters; BAD is also the tag of unreadable lines
-BATCH_LINES = 2048  # are divided into batches of similar length
+BATCH_LINES = 2048  # records in an element, divided into batches of similar length
 MAX_SHOWN = 1000  # characters of an unreadable line
 
 

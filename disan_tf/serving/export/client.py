@@ -31,7 +31,7 @@ def tokenize(text: str, steps) -> list[str]:
 
 
 class WordIdsError(ValueError):
-    """A SavedModel takes word ids; the client gives it texts."""
+    """The error for a SavedModel that takes word ids: the client only has texts."""
 
 
 class Client:

@@ -37,8 +37,8 @@ def export_saved_model(
 ) -> tuple[Path, Path]:
     """Exports a trained model as two SavedModels; returns the paths of both versions.
 
-    Their predictions equal the bundle's, but for rounding. README.md of `serving` lists their
-    signatures. `attend` returns `tokens` <string>[batch, length], padded with "", and attention
+    Their predictions equal those of the bundle up to rounding. `disan_tf/serving/README.md` lists
+    the signatures. `attend` returns `tokens` <string>[batch, length], padded with "", and attention
     tensors <float32>[batch, head, dependent] or [batch, length], padded with 0. For pairs, names
     begin with the field: `premise_tokens`.
 

@@ -39,7 +39,7 @@ class Graphs(NamedTuple):
 
     Attributes:
       signatures: the `tf.function`s of the signatures by name.
-      function: the loaded object's own, which encodes a whole batch; None = none has a vector.
+      function: encodes a whole batch, as the loaded object does; None without sentence vectors.
     """
 
     signatures: Mapping[str, Callable]
@@ -52,7 +52,7 @@ def make_function(function: Callable, specs: Sequence[tf.TensorSpec]) -> Callabl
 
 
 def methods_of(bundle: Bundle) -> dict[str, Method]:
-    """Returns the methods by signature of a model whose attention has form "saved"."""
+    """Returns the methods of a model with `attention_form="saved"`, by signature."""
     model, specs = bundle.model, bundle.model.signatures()
 
     def encode(*inputs):
@@ -80,7 +80,7 @@ def methods_of(bundle: Bundle) -> dict[str, Method]:
 
 
 def _traced_once(function, specs):
-    """Makes a function a graph that other graphs call, traced with the first of them."""
+    """Returns a function that is traced once, into a graph that several graphs call."""
 
     @functools.cache
     def graph():

@@ -120,7 +120,7 @@ class TextModel(tf.keras.Model):
         return super().__reduce__()
 
     def _build_all(self) -> None:
-        """Creates the weights and the optimizer's, without which a file cannot be read again."""
+        """Creates the weights and the optimizer's variables; a file without them cannot be read."""
         if not self.built:
             self.build_from_config(self.get_build_config())
         names = ("built", "_built")  # Keras 3, Keras 2

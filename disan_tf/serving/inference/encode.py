@@ -21,7 +21,7 @@ FORMATS = ("npy", "jsonl")
 
 
 class Encoded(NamedTuple):
-    """Counts of encoded lines: all, the seconds that they took, and lines without a word."""
+    """The numbers of encoded lines and of lines without a word, and the time in seconds."""
 
     lines: int
     seconds: float

@@ -264,7 +264,7 @@ def make_output_format(name: str, bundle, escape_formulas: bool, top_k: Optional
 
     Args:
       name: "jsonl" or "csv".
-      bundle: see `disan_tf.serving.inference.predict.predict`.
+      bundle: the model.
       escape_formulas: see `CsvLines`.
       top_k: the number of most probable classes to write; None = all, in their order.
 

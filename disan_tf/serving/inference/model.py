@@ -229,7 +229,7 @@ class LoadedModel:
         They are the tensors of `disan_tf.serving.inference.attend`.
 
         Raises:
-          UserError: the attention tensors of so long a text do not fit into the memory.
+          UserError: the attention tensors of so long a text do not fit into memory.
         """
         check_fork()
         columns = columns_of(self._bundle.config, self._bundle.model.fields)

@@ -127,7 +127,7 @@ def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, ...]]:
     """Compiles a function: the model's inputs -> probabilities, predictions, missing words.
 
     Probabilities are <float32>[batch, classes]; predictions are class numbers <int32>[batch] or,
-    for relatedness, scores <float32>[batch]; the last are `SentenceModel.lacks_words`.
+    for relatedness, scores <float32>[batch]; missing words: see `SentenceModel.lacks_words`.
     """
 
     @tf.function(input_signature=model.signatures()["call"], autograph=False)

@@ -27,8 +27,8 @@ _BROKEN = (
 def make_distribution(name: str = "none") -> Distribution:
     """Makes the distribution that `train.distribution` names; several workers wait for each other.
 
-    With several workers, call this before TensorFlow has computed anything. A cluster that is not
-    described, or wrongly, is a UserError.
+    With several workers, call this before TensorFlow has computed anything. Raises UserError if
+    the description of the cluster is missing or wrong.
     """
     if name == "none":
         return Distribution()

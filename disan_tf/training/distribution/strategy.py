@@ -83,7 +83,7 @@ class Distribution:
         return json.loads(bytes(self._chief_numbers([*content.ljust(size, b"\0")])[:size].tolist()))
 
     def copy_counts(self, model: tf.keras.Model) -> None:
-        """Copies the chief's random counters to all processes: its samplers draw in evaluations."""
+        """Copies the random counters of the chief, which alone evaluates, to all processes."""
         if self.workers > 1:
             counts = [weight for weight in model.weights if weight.dtype.is_integer]
             values = self.by_chief(lambda: [int(count.numpy()) for count in counts])

@@ -56,7 +56,7 @@ class BackPropagationOptions(TrainingOptions):
     def __post_init__(self):
         super().__post_init__()
         rule = self.plateau or None
-        if rule and not isinstance(rule, PlateauRule):  # in a copy it is
+        if rule and not isinstance(rule, PlateauRule):  # a copy has one
             (rule,) = read_section("train.plateau", rule, "a plateau", PlateauRule)
         object.__setattr__(self, "plateau", rule)
 

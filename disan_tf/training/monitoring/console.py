@@ -15,7 +15,7 @@ _STEPS = "step {n:,}/{total:,} {bar} {rate_noinv_fmt}, about {remaining} left{po
 class ConsoleLog(tf.keras.callbacks.Callback):
     """Prints a line at every evaluation: scores, speed, time left.
 
-    `steps` is the number of steps of the whole training; a step has `examples` on average.
+    A training has `steps` steps, an epoch `epoch_steps`, a step `examples` on average.
     """
 
     def __init__(self, steps: int, examples: float, epoch_steps: int):
@@ -87,7 +87,7 @@ class TrainingBar(tf.keras.callbacks.Callback):
 
 
 def describe_start(logs: dict) -> str:
-    """Describes where a training goes on that has taken a step before."""
+    """Describes the step from which training resumes."""
     if logs.get("is_over"):
         return (
             f"this training had finished at step {logs['step']:,}; to train longer, raise "

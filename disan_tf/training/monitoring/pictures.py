@@ -25,8 +25,7 @@ class AttentionPictures:
 
     A call returns pairs of a name, "attention/1" and so on, and <uint8>[height, width, 3]. A
     picture has a heat map for each attention between tokens (means over the features, heads as
-    rows), and one
-    for all values of single tokens: gates, selections, source2token.
+    rows), and one for all values of single tokens: gates, selections, source2token.
     """
 
     def __init__(self, model, corpus: PreparedCorpus):

@@ -1,4 +1,4 @@
-"""Prepares a corpus from raw files and word vectors, see `input_pipeline.corpus_format`."""
+"""Prepares a corpus from files and word vectors, see `disan_tf.input_pipeline.corpus_format`."""
 
 import contextlib
 import gc

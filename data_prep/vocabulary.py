@@ -32,7 +32,7 @@ def check_options(
     vector_dim: int = 0,
     vector_words: str = "",
 ) -> None:
-    """Checks a vocabulary's and its vectors' options; raises ValueError for impossible ones."""
+    """Checks the options of vocabulary and vectors; raises ValueError for impossible ones."""
     check_at_least("embedding_dim", embedding_dim, 1)
     check_choice("fixed_words", fixed_words, FIXED_WORDS)
     check_choice("oov", oov, OOV)
@@ -133,7 +133,7 @@ def embeddings(
 
     Words without a vector are drawn from U(-limit, limit) with the limit `UNIFORM_LIMITS[oov]`, or
     from N(0, 1) (`oov="normal"`, the authors' SST code of DiSAN). So are the last components of
-    vectors that have fewer than `dim`.
+    vectors with fewer than `dim` components.
     """
     generator = np.random.default_rng(seed)
 

@@ -46,7 +46,7 @@ def write_word_features(
 
     Returns:
       By split and field, `<uint8>[tokens]`: 1 where a token shares its stem or lemma with a token
-      in the pair's other sentence; and an entry for the manifest. Without features None, no entry.
+      in the pair's other sentence; and entries for the manifest. Without features: None and {}.
     """
     if not options.get("word_features"):
         return None, {}

@@ -32,8 +32,8 @@ def write_vocabulary(
     Args:
       options: has `lowercase`; `vectors`, the name of the vector file ("" draws every vector);
         `embedding_dim`; `vector_dim`, the dimension of the file's vectors, which drawn numbers
-        fill up to `embedding_dim`, absent or 0 for as many; `fixed_words` ("corpus": dev and test
-        words with a vector; "all": the whole vector file, as always of a released model); `oov`,
+        fill up to `embedding_dim`, absent or 0 if equal; `fixed_words` ("corpus": dev and test
+        words with a vector; "all", and for a released model: the whole vector file); `oov`,
         see `data_prep.vocabulary.OOV`; `seed`; and `min_count`, absent or 1 for no limit: rarer
         training words without a vector are unknown.
       folder: the prepared corpus.
@@ -84,7 +84,7 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
 
 
 def _keeps_all(options) -> bool:
-    """Returns whether words of the vectors alone are kept, as new texts may have them."""
+    """Returns whether words that only the vectors have are kept, since new texts may have them."""
     return options.fixed_words == "all" or options.vectors.startswith(PREFIX)
 
 

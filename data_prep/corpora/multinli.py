@@ -26,7 +26,7 @@ LAYOUT = Layout(
 
 
 def check_options(split_seed: int) -> None:
-    """Checks the option of `read` besides `nli_files.read`'s; raises ValueError below 0."""
+    """Checks `split_seed`, which `nli_files.read` does not take; raises ValueError below 0."""
     check_at_least("split_seed", split_seed, 0)
 
 

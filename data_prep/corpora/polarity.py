@@ -55,7 +55,7 @@ SOURCES = {
 
 
 def check_options(folds: int, fold: int) -> None:
-    """Checks the options of `read` besides a hold-out's; raises ValueError for impossible ones."""
+    """Checks `folds` and `fold`; raises ValueError for impossible values."""
     check_at_least("folds", folds, 2)
     if not 0 <= fold < folds:
         raise ValueError(f"fold={fold} is not one of the {folds} folds; use 0 to {folds - 1}.")

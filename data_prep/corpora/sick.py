@@ -37,7 +37,7 @@ RESTORE = restore("sick")
 
 
 def check_options(tokenizer: str) -> None:
-    """Checks the option of `read`; raises ValueError for a tokenizer of another kind of text."""
+    """Raises ValueError for a tokenizer of another kind of text."""
     if tokenizer != "treebank":
         raise ValueError(
             f"tokenizer={tokenizer} does not fit the raw sentences of SICK; use treebank."

@@ -27,7 +27,7 @@ class Node(NamedTuple):
       label: 0 to 4.
       is_sentence: whether it is the root.
       sentence: the leaves of the root.
-      start: how many of the root's leaves precede its own.
+      start: the number of leaves of the root before its first leaf.
     """
 
     example_id: str

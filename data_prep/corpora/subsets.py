@@ -34,7 +34,7 @@ class Subset:
     """The pairs of a subset that are still to be found in a file.
 
     Several pairs of a file may have one digest, mostly because the corpus repeats a pair. The first
-    of them is the subset's.
+    of them belongs to the subset.
 
     Args:
       name: the subset's name.
@@ -81,7 +81,7 @@ def _plain(text: str) -> str:
 
 
 def check_options(subset: str = "") -> None:
-    """Checks the option of a reader; raises ValueError for a name that is no plain file name."""
+    """Raises ValueError unless `subset` is "" or a plain file name."""
     if not _NAME.fullmatch(subset):
         raise ValueError(f"subset={subset} may contain only ASCII letters, digits, - and _.")
 

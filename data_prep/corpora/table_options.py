@@ -19,8 +19,8 @@ class TableOptions:
       train, dev, test: the names of the tables (or their absolute paths). Where `dev` or `test` is
         "", it is replaced by `dev_share` or `test_share` of the training examples, stratified by
         class; `split_seed` decides which examples.
-      text, second_text, label, score, example_id: columns. "" as `second_text` means that there is
-        one text, as `example_id` the line number; either `label` or `score` is "".
+      text, second_text, label, score, example_id: columns. If `second_text` is "", there is one
+        text; if `example_id` is "", it is the line number; `label` or `score` is "".
       classes: the classes in order; () = the training table's labels, in alphabetical order, or in
         numerical order if all are numbers.
       lowest, highest: the ends of the scale of scores, whose points are whole numbers.

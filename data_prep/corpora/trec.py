@@ -36,7 +36,7 @@ RESTORE = restore("trec")
 
 
 def check_options(classes: int) -> None:
-    """Checks the option of `read` besides a hold-out's; raises ValueError for unknown classes."""
+    """Checks `classes`; raises ValueError for another number of classes than 6 or 50."""
     check_choice("classes", classes, CLASSES)
 
 

@@ -34,7 +34,7 @@ class Archive(NamedTuple):
         return self.address.rsplit("/", 1)[-1]
 
 
-# Corpora that one of their archives gives whole; the others are other layouts of the same.
+# Corpora of which one archive is enough, because each contains all in another layout.
 ALTERNATIVES = ("sst",)
 
 _SEMEVAL = "http://alt.qcri.org/semeval2014/task1/data/uploads"

@@ -2,8 +2,8 @@
 
     {"arguments": ["run.py", "--mode=..."], "folder": ..., "kill_at": 17, ...}
 
-is a request, see `Request`, one a line of the server's standard input; it answers with a line of
-JSON each, in which `Outcome` stands.
+is a line of the server's standard input, see `Request`. The server answers each line with a line
+of JSON, an `Outcome`.
 """
 
 import contextlib
@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Optional
 
 ROOT = Path(__file__).resolve().parents[3]
-LIMIT = 900  # seconds after which a command hangs
+LIMIT = 900  # seconds after which a command counts as hanging
 
 
 @dataclass
 class Request:
-    """What a fork does.
+    """The command of a fork, and the failure that breaks it.
 
     Attributes:
       arguments: "run.py" or the name of a module, and its flags.
@@ -38,7 +38,7 @@ class Request:
       error: number of the error with which that operation fails, in place of SIGKILL; 0 = none.
       trace: the path of a file for all operations, see `power.read_trace`; "" = none.
       after: seconds after which `signal` comes; 0 = never.
-      signal: a number.
+      signal: the number of a signal.
     """
 
     arguments: list
@@ -52,7 +52,7 @@ class Request:
 
 @dataclass
 class Outcome:
-    """How a fork ended: its status as of `subprocess`, its streams, its count of operations."""
+    """The end of a fork: its status as in `subprocess`, its streams, its number of operations."""
 
     status: Optional[int]
     stdout: str
@@ -65,7 +65,7 @@ class Outcome:
         return self
 
     def complaint(self, statuses=(0,)) -> str:
-        """What a user should not have seen, "" for nothing."""
+        """Returns what a user should not have seen; "" if all is right."""
         if self.status is None:
             return f"hangs for {LIMIT} s"
         if self.status not in statuses or "Traceback" in self.stderr:
@@ -95,7 +95,7 @@ class ForkServer:
         self._library, self._lock, self._process = library, threading.Lock(), None
 
     def run(self, *arguments, **options) -> Outcome:
-        """The outcome of a `Request`."""
+        """Returns the outcome of a `Request` with these options."""
         request = Request([str(argument) for argument in arguments], **options)
         with self._lock:
             self._process = self._process or self._start()
@@ -124,11 +124,11 @@ class ForkServer:
 def serve(library: str) -> None:
     """Answers requests until the input ends; returns in each fork too, as its main program."""
     for name in ("training.series", "serving.export.saved_model", "training.monitoring.pictures"):
-        importlib.import_module(f"disan_tf.{name}")  # what most commands do
+        importlib.import_module(f"disan_tf.{name}")  # most commands do so
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         request = Request(**json.loads(line))
-        folder = Path(tempfile.mkdtemp())  # without `with`, which a fork would leave too
+        folder = Path(tempfile.mkdtemp())  # no `with`: a fork would remove the folder too
         paths = [folder / name for name in ("stdin", "stdout", "stderr", "count")]
         for path in paths:
             path.touch()
@@ -145,7 +145,7 @@ def serve(library: str) -> None:
 
 
 def _wait(process: int, request: Request) -> Optional[int]:
-    """The status of a fork, None where it hangs, after the signal that was asked for."""
+    """Sends the signal of the request; returns the status of the fork, None if it hangs."""
     begun, after, hangs = time.monotonic(), request.after or float("inf"), False
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
@@ -159,7 +159,7 @@ def _wait(process: int, request: Request) -> Optional[int]:
             os.kill(process, signal.SIGKILL)
         time.sleep(0.01)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process, signal.SIGKILL)  # compilers, for instance
+        os.killpg(process, signal.SIGKILL)  # ends children, such as compilers
     return None if hangs else os.waitstatus_to_exitcode(status)
 
 
@@ -176,7 +176,7 @@ def _become(request: Request, library: str, paths: list) -> None:
     counter.count.restype = ctypes.c_long
     counted = open(paths[3], "w")  # noqa: SIM115 (it must outlive this function)
     atexit.register(lambda: (counted.write(str(counter.count())), counted.flush()))
-    atexit.register(gc.freeze)  # TensorFlow's objects, among which Python would look for garbage
+    atexit.register(gc.freeze)  # else Python collects TensorFlow's garbage at exit
     counter.arm(
         request.folder.encode(),
         ctypes.c_long(request.kill_at),

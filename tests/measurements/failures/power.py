@@ -1,7 +1,7 @@
-"""Losses of power: recorded operations on files are replayed on a disk that forgets.
+"""Simulates losses of power: replays recorded file operations on a disk that forgets.
 
-A file's content is on the disk after its `fsync`, and names are after that of their folder. Only
-new folders are at once: their parents' names are no concern of a writer.
+The disk has a file's content after an `fsync` of the file, and names after an `fsync` of their
+folder. It has new folders at once, because a writer need not sync their parents.
 """
 
 import os
@@ -68,7 +68,7 @@ class Disk:
             getattr(self, f"_{operation.kind}", self._ignore)(operation)
 
     def restore(self, loss: str = "") -> None:
-        """Makes the folder what it is after a loss of power, one of `LOSSES`; "" = before it."""
+        """Writes the folder as it is after a loss of power, a key of `LOSSES`; "" = before it."""
         shutil.rmtree(self._root, ignore_errors=True)
         self._restore(self._root, self._tree, *LOSSES.get(loss, (_whole, _whole)))
 

@@ -1,11 +1,11 @@
-"""Breaks commands; run again, they must leave what an unbroken run leaves.
+"""Breaks commands and runs them again; the results must equal those of unbroken runs.
 
     python -m tests.measurements.failures.run_failures --output=failures.json
     python -m tests.measurements.failures.run_failures --replay=kill:17 --seed=1
 
-`kill` sends signals, `write` lets an operation on files fail, `power` loses the power: then the
-same command runs to its end. The summary is JSON. The exit status is 1 if anything failed; each
-failure says what replays it.
+`kill` sends signals, `write` lets a file operation fail, `power` simulates a loss of power. Then
+the same command runs to its end. The summary is JSON. The exit status is 1 if a case failed; each
+failure names the flag that replays it.
 """
 
 import argparse
@@ -34,12 +34,12 @@ from tests.measurements.failures.snapshots import differences, snapshot  # noqa:
 from tests.measurements.failures.world import COMMANDS, World  # noqa: E402
 
 CASES = {"power": 80, "write": 80, "kill": 200}  # by default
-KEEP_WHOLE = ("prepare", "table", "predict", "attend")  # their output is whole, or not there
+KEEP_WHOLE = ("prepare", "table", "predict", "attend")  # whose output is complete or absent
 MAPPED = ("elmo",)  # writes into memory, where nothing can be recorded
 
 
 class Unbroken(NamedTuple):
-    """A run that nothing stopped: its files, its operations on files, and its seconds."""
+    """An unbroken run: its files, its file operations and their number, its seconds."""
 
     files: dict
     trace: list
@@ -48,7 +48,7 @@ class Unbroken(NamedTuple):
 
 
 def _draw_kill(draw: random.Random, unbroken: Unbroken) -> dict:
-    """At an operation (three of five), after a time, or SIGTERM after a time."""
+    """Draws SIGKILL at an operation (60 %) or after a time, or SIGTERM after a time."""
     kind = draw.random()
     if kind < 0.6:
         return {"kill_at": draw.randint(1, unbroken.operations)}
@@ -71,10 +71,10 @@ DRAWS = {"kill": _draw_kill, "write": _draw_write, "power": _draw_power}
 def try_case(
     world: World, kind: str, number: int, commands: Sequence[str] = tuple(COMMANDS)
 ) -> tuple[str, str]:
-    """Breaks a drawn command, or the first ones once each.
+    """Breaks a drawn command; the first cases break each command once.
 
     Returns:
-      What was drawn, and what is wrong afterwards, "" for nothing.
+      The command and its breaks, and what is wrong afterwards; "" if nothing is.
     """
     draw = random.Random(f"{world.seed} {kind} {number}")
     commands = [name for name in commands if kind != "power" or name not in MAPPED]
@@ -93,7 +93,7 @@ def chain(
     """Breaks a command up to `most` times in one folder, then lets it end.
 
     Returns:
-      The breaks, and what is wrong with the outcome, "" for nothing.
+      The breaks, and what is wrong with the outcome; "" if nothing is.
     """
     unbroken, breaks = run_unbroken(world, name), []
     out = worlds.fresh(world.folder / name)
@@ -110,7 +110,7 @@ def chain(
 
 
 def run_unbroken(world: World, name: str) -> Unbroken:
-    """The run of a command, which a world makes once."""
+    """Returns the unbroken run of a command, which a world makes once."""
     if name not in world.unbroken:
         out, begun = worlds.fresh(world.folder / name), time.monotonic()
         trace = out.with_suffix(".trace")
@@ -126,15 +126,15 @@ def run_unbroken(world: World, name: str) -> Unbroken:
 
 
 def _break(world: World, unbroken: Unbroken, name: str, out: Path, **how) -> tuple[bool, str]:
-    """Whether the run was broken, and what is wrong after it."""
+    """Returns whether the run was broken, and what is wrong after it."""
     if "loss" in how:
         Disk(out, unbroken.trace[: how["lost_after"]]).restore(how["loss"])
         return True, _half_written(unbroken, name, out)
     outcome, error = world.run(name, out, **how), how.get("error")
     ended = [2] if error else [-signal.SIGKILL]
     if how.get("signal") == signal.SIGTERM:
-        ended += [143, -signal.SIGTERM]  # by the default handler: Python was leaving
-    if outcome.status not in ended:  # it was faster, or can do without the write
+        ended += [143, -signal.SIGTERM]  # the default handler: Python was exiting
+    if outcome.status not in ended:  # it ended first, or does not need the write
         return False, outcome.complaint()
     wrong = outcome.complaint(ended)
     if error and not wrong and str(out) not in outcome.stderr:
@@ -143,13 +143,13 @@ def _break(world: World, unbroken: Unbroken, name: str, out: Path, **how) -> tup
 
 
 def _half_written(unbroken: Unbroken, name: str, out: Path) -> str:
-    """What of an output that is whole or absent is neither."""
+    """Returns the differences of an output that must be complete or absent; "" if it is."""
     there = snapshot(out, hidden=False) if name in KEEP_WHOLE else {}
     return "; ".join(differences(unbroken.files, there)) if there else ""
 
 
 def _is_done(unbroken: Unbroken, name: str, out: Path) -> bool:
-    """Whether the output is there, which the command would refuse to write again."""
+    """Returns whether the output is complete; the command would refuse to write it again."""
     return name in KEEP_WHOLE and snapshot(out, hidden=False) == unbroken.files
 
 
@@ -186,7 +186,7 @@ def run(options, first: World) -> dict:
 
 
 def main(arguments=None) -> int:
-    """Runs what the flags say; 1 if anything failed."""
+    """Runs the cases that the flags ask for; returns 1 if one failed."""
     parser = argparse.ArgumentParser(prog="run_failures", description=__doc__)
     parser.add_argument("--output", type=Path, help="file for the summary, JSON")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""What a folder holds, in a form in which two runs of one command are equal or differ."""
+"""Digests of files, without what always differs between two runs of one command."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from disan_tf.training.monitoring.tensorboard import EVENT_FILES
 
-# In names of values in which two runs of one command differ: times, and the machine's load.
+# Names of values that differ between two runs of one command: times, and the machine's load.
 _TIMES = re.compile("seconds|minutes|examples_per|mtime|load_")
 _SPEEDS = re.compile("second|hparams|config")  # in the tags of events
 _NOT_COMPARED = {".lock", "checkpoint"}  # `checkpoint` has times; step-* tells what it names
@@ -20,7 +20,7 @@ _COUNTERS = {"_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_
 
 
 def snapshot(folder: Path, hidden: bool = True) -> dict[str, str]:
-    """Name -> digest of what the files below a folder tell; hidden ones are temporary."""
+    """Returns name -> digest of the content of files below a folder; hidden ones are temporary."""
     folder, found = Path(folder), {}
     older = _older_checkpoints(folder)
     for path in sorted(folder.rglob("*")):
@@ -38,7 +38,7 @@ def snapshot(folder: Path, hidden: bool = True) -> dict[str, str]:
 
 
 def differences(expected: dict, actual: dict) -> list[str]:
-    """One line for each name that only one has, or that differs."""
+    """Returns a line for each file that differs, or that only one folder has."""
     lines = [f"{name} is missing" for name in sorted(expected.keys() - actual.keys())]
     lines += [f"{name} is left over" for name in sorted(actual.keys() - expected.keys())]
     both = sorted(expected.keys() & actual.keys())
@@ -46,7 +46,7 @@ def differences(expected: dict, actual: dict) -> list[str]:
 
 
 def _older_checkpoints(folder: Path) -> set[Path]:
-    """The one before the newest of each training, which may be of the step of a SIGTERM."""
+    """Returns each training's last but one checkpoint, whose step may be that of a SIGTERM."""
     older = set()
     for parent in folder.rglob("checkpoints"):
         steps = sorted(int(path.stem[len("step-") :]) for path in parent.glob("step-*.index"))
@@ -55,7 +55,7 @@ def _older_checkpoints(folder: Path) -> set[Path]:
 
 
 def _content(path: Path, folder: Path):
-    """The values in a file, without times and without the name of the folder."""
+    """Returns the values in a file, without times and without the name of the folder."""
     if path.match(EVENT_FILES):
         return sorted(event for each in path.parent.glob(EVENT_FILES) for event in _events(each))
     if path.parent.name == "variables" or path.name.startswith("step-"):
@@ -75,7 +75,7 @@ def _content(path: Path, folder: Path):
 
 
 def _variables(path: Path) -> list:
-    """The values by name; without names in an export, where they are numbers in any order."""
+    """Returns the values by name; in an export, whose names are arbitrary, without names."""
     reader = tf.train.load_checkpoint(str(path.with_suffix("")))
     names = sorted(reader.get_variable_to_shape_map().keys() - _COUNTERS)
     if path.parent.name == "variables":
@@ -93,7 +93,7 @@ def _arrays_of_hdf5(path: Path) -> list:
 
 
 def _events(path: Path) -> list[tuple]:
-    """(tag, step, digest of the value) of an event file, but for speeds."""
+    """Returns (tag, step, digest of the value) for each event, except for speeds."""
     records = tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
     return [
         (value.tag, event.step, _digest(tf.make_ndarray(value.tensor).tolist()))

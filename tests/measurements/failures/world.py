@@ -1,4 +1,4 @@
-"""The commands that cases break, the data that they read, and what the cases of a process share."""
+"""The commands that cases break, the data that they read, and the folders of a process."""
 
 import functools
 import shutil
@@ -12,8 +12,8 @@ from tests.support.corpora.elmo import write_bilm
 
 _PLACES = "--data_dir={data} --workdir={out}"
 _STEPS = "steps=14 evaluate_every=4 checkpoint_every=3 log_every=2"
-# A line has a name, how often the command is broken in comparison to others, and its arguments;
-# `train` stands for the flags of a short training of a config.
+# A line has a name, the weight with which the command is drawn, and its arguments; `train` stands
+# for the flags of a short training of a config.
 _COMMANDS = """
 disan    4 train disan_sst:tiny
 tokens   2 train disan_snli:tiny train.batch_tokens=256 --nopictures
@@ -38,7 +38,7 @@ report   1 --mode=report --workdir={model} --output={out}
 
 
 class Command(NamedTuple):
-    """How often a command is broken, and its flags, in which folders have names in braces."""
+    """The weight with which a command is drawn, and its flags, with names in braces for folders."""
 
     weight: int
     flags: list
@@ -64,13 +64,13 @@ LINES = ["the film is good .", "", "its plot was awful , but moving !", "okra"] 
 
 
 class World:
-    """Folders and processes of one process.
+    """The folders in which one process runs cases, and its fork server.
 
     Args:
-      folder: for output.
-      data: of `write_data`.
-      model: of `train_model`.
-      seed: of all cases.
+      folder: the folder for output.
+      data: the result of `write_data`.
+      model: the work directory that `train_model` writes.
+      seed: the seed of all cases.
     """
 
     def __init__(self, folder: Path, data: Path, model: Path, seed: int = 1):
@@ -94,7 +94,7 @@ class World:
 
 
 def write_data(folder: Path) -> Path:
-    """Writes the raw corpora of all commands, of our own grammar."""
+    """Writes the raw corpora that the commands read, from our own grammars."""
     write_treebank(folder, 0, {"train": 30, "dev": 12, "test": 12})
     write_pairs(folder, 0, {"train": 60, "dev": 12, "test": 12})
     write_bilm(folder)
@@ -118,7 +118,7 @@ def train_model(world: World) -> None:
 
 
 def fresh(folder: Path) -> Path:
-    """The folder, empty."""
+    """Empties and returns a folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder

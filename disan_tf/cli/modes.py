@@ -67,7 +67,7 @@ def evaluate(
     from disan_tf.training import evaluation, series
 
     def corpus_of(data):
-        splits = loading.read_data(data).splits  # the checkpoint may be a stranger's
+        splits = loading.read_data(data).splits  # the checkpoint may come from a stranger
         if split not in splits:
             raise UserError(
                 f"--split={split} must be {join_choices(splits)}{suggestion(split, splits)}"

@@ -141,7 +141,7 @@ class _Parser:
             values["line"] = node.start_mark.line + 1
         try:
             return kind(**values)
-        except ValueError as error:  # of `__post_init__`
+        except ValueError as error:  # raised by `__post_init__`
             self.fail(node, f"{name}: {error}")
 
     def _one_of(self, node, kinds, name: str):

@@ -98,7 +98,7 @@ def _digest(corpus, phrases) -> str:
     arrays = {}
     for name in corpus.splits:
         split, contexts = corpus.split(name), corpus.contexts(name)
-        arrays["spellings"] = split.features.spellings  # of all splits
+        arrays["spellings"] = split.features.spellings  # all splits share it
         for field in corpus.fields:
             arrays[f"{name}.{field}.spelling"] = split.features.spelling[field]
             arrays[f"{name}.{field}.offsets"] = split.offsets[field]

@@ -29,7 +29,7 @@ _PLACES = {
 }
 _OR_NONE = ("cell_clip", "projection_clip", "highways")  # null in the file is 0 in `BiLM`
 _WHOLE = ("units", "cells", "layers", "highways", "word_length")
-_LEAST = {"highways": 0, "word_length": 3}  # of whole numbers; 1 of the others
+_LEAST = {"highways": 0, "word_length": 3}  # lowest values; 1 for other whole numbers
 
 
 def read_options(path: PathLike) -> dict:

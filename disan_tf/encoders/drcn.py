@@ -145,7 +145,7 @@ class DRCN(PairEncoder):
         """Computes the next layer's x <float>[rows, dim], Eq. 3."""
         x = tf.concat([x, real_tokens(h, mask), real_tokens(a, mask)], axis=-1)
         if layer < len(self.bottlenecks):
-            real = _real_rows(x, mask)[None]  # as if of one sentence
+            real = _real_rows(x, mask)[None]  # all tokens as one sentence
             x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 

@@ -211,7 +211,7 @@ class DenselyConnectedCNN(BaseLayer):
             if layer:
                 x = tf.concat([unused.pop() for unused in results], axis=-1)
             x = self._h(tower * self.layers + layer, x, places, training)
-            uses = self.layers - layer  # by the later layers and by h^c
+            uses = self.layers - layer  # in the later layers and in h^c
             if uses > 1:
                 x = tf.where(real, x, tf.zeros([], x.dtype))
             results.insert(0, list(copies(x, uses)))

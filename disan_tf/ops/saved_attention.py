@@ -42,7 +42,7 @@ from disan_tf.ops.tracing import is_compiled
 SHORTEST = 128  # number of tokens from which on interpolation is faster
 BLOCK_NUMBERS = 1 << 19  # numbers in one tensor of a block
 RANKS = (8, 12, 16, 20, 24, 28, 32)
-_ERROR = 3e-5  # of the interpolation; N / D and rounding have the rest of 1e-4
+_ERROR = 3e-5  # the interpolation's part of 1e-4; N / D and rounding have the rest
 _ROUNDING = 4e-5
 
 

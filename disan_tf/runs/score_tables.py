@@ -8,7 +8,7 @@ import numpy as np
 from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline.corpus_format import Keys
 
-_MOST_CLASSES, _MOST_PAIRS = 12, 10  # of a printed confusion matrix; of the pairs in its place
+_MOST_CLASSES, _MOST_PAIRS = 12, 10  # in a printed confusion matrix; else confused pairs
 ROWS_FOR_A_SPLIT = 1000  # a test part of a tenth has an interval of some eight points each way
 _HEADLINES = {  # key of a score -> template of its headline
     "accuracy": "accuracy {accuracy:.4f}, Cohen's kappa {cohen_kappa:.4f}, macro F1 {macro_f1:.4f}",

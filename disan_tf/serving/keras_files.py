@@ -50,7 +50,7 @@ _OTHERS = {
 
 
 def load_keras(path: Union[str, Path]) -> tf.keras.Model:
-    """Loads a `.keras` file, which may be a stranger's: it imports nothing and runs no code of it.
+    """Loads a `.keras` file, even an untrusted one: imports nothing and runs none of its code.
 
     The model may consist of this package's layers, encoders and models, `TextClassifier`, and
     Keras' common layers, initializers, regularizers, losses, metrics and optimizers. The same major

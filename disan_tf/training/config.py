@@ -108,7 +108,7 @@ class Config:
         return self.tree.to_dict()
 
     def resolved(self, epoch_steps: int) -> "Config":
-        """Returns the config with numbers of steps for what is counted in epochs."""
+        """Returns the config with its epochs converted to steps."""
         schedule = self.train.schedule.resolved(epoch_steps)
         tree = self.tree.copy_and_resolve_references()
         with tree.unlocked():

@@ -113,7 +113,7 @@ class WordEmbedding(Embedding):
     def add_fixed(self, vectors: Sequence[np.ndarray]) -> None:
         """Adds fixed words, each with its vector <float>[dim], after all others."""
         values = np.concatenate([self.fixed.numpy(), *(vector[None] for vector in vectors)])
-        tracker = getattr(self, "_tracker", None)  # of Keras 3, which locks it after `build`
+        tracker = getattr(self, "_tracker", None)  # Keras 3 locks it after `build`
         if tracker:
             tracker.unlock()
         del self.fixed

@@ -58,7 +58,7 @@ class WordSoftmax(BaseLayer):
         options = {**options, "shape": [self.classes], "initializer": "zeros"}
         self.bias = self.add_weight(name="bias", **options)
         options = {**options, "dtype": "float64", "trainable": False}
-        self.cumulative = self.add_weight(name="cumulative", **options)  # of q; some are rare
+        self.cumulative = self.add_weight(name="cumulative", **options)  # sums of q, some tiny
         self.calls = add_count(self)
         self.input_dropout = self.add_dropout("input_dropout")
         self.set_counts(np.ones(self.classes))

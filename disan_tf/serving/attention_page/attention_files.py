@@ -114,7 +114,7 @@ class LineAttention:
         if len(self.record["axes"][name]) == 2:
             return "token"
         is_own = not self.is_pair or name.endswith("attention")
-        return "own" if is_own else "other"  # of DRCN, <function>_<layer>
+        return "own" if is_own else "other"  # DRCN's <function>_<layer>
 
 
 def read_lines(folder: Path) -> Iterator[LineAttention]:

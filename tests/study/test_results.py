@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
+from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.runs.run import read_run
+from disan_tf.runs.series_summary import member_name
 from disan_tf.study.report import record, summarise
 from disan_tf.study.results import (
     describe_examples,
     describe_members,
+    members_of,
     read_any_run,
     read_predictions,
     read_records,
+    read_result,
     read_results,
 )
 from tests.support.errors import user_error
@@ -97,6 +101,23 @@ def test_predictions_are_kept_by_member_and_refused_if_they_are_damaged(tmp_path
     (tmp_path / "ours.npz").write_bytes((tmp_path / "ours.npz").read_bytes()[:100])
     with pytest.raises(UserError, match="ours.npz is damaged .*; restore it"):
         read_predictions(tmp_path / "ours.npz")
+
+
+def test_recorded_predictions_have_the_members_and_the_scores_of_their_result():
+    for path in sorted((CHECKPOINTS / "predictions").rglob("*.npz")):
+        name = path.relative_to(CHECKPOINTS / "predictions").with_suffix(".json")
+        result = read_result(CHECKPOINTS / "results" / name)
+        with np.load(path) as arrays:
+            stored = list(dict.fromkeys(key.rpartition("/")[0] for key in arrays))
+        members = members_of(result)
+        assert stored == [m.get("name", member_name(result["config"])) for m in members], name
+        for member, (predictions, labels) in zip(members, read_predictions(path)):
+            scores = member.get("scores", member)["test"]
+            if "accuracy" in scores:
+                assert scores["accuracy"] == pytest.approx(np.mean(predictions == labels)), name
+            else:
+                r = np.corrcoef(predictions, labels)[0, 1]
+                assert scores["pearson"] == pytest.approx(r, abs=1e-5), name
 
 
 @pytest.mark.parametrize("damage", [{"machine": None}, {"encoders": {"encoders": {"a": 1}}}])

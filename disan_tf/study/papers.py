@@ -140,6 +140,7 @@ class Table:
     main: str = ""  # the variant of the paper's own model, to which the others are compared
     corpus: str = ""  # its name on the front page
     front_page: tuple[str, ...] = ()  # the models there, the paper's strongest last
+    baseline: str = ""  # the model whose score follows ours there, "" = none
     # Options of `config.data` in which rows differ; compared models agree in all others.
     distinguishing_options: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of the rows' `confusion`

@@ -30,7 +30,14 @@ from disan_tf.runs.run_summary import summarise_run
 from disan_tf.runs.series_summary import extend, member_name, summarise_series
 from disan_tf.study import settings
 from disan_tf.study.benchmark.recorded import benchmark_tables
-from disan_tf.study.claims.ledger import Ledger, assess_claims, render_claims
+from disan_tf.study.claims.conditions import most_complete
+from disan_tf.study.claims.ledger import (
+    SUPPORTED,
+    VERDICTS,
+    Ledger,
+    assess_claims,
+    render_claims,
+)
 from disan_tf.study.figures.catalogue import draw_results
 from disan_tf.study.figures.data import render_figure_data
 from disan_tf.study.figures.drawings import draw_table_curves
@@ -40,6 +47,7 @@ from disan_tf.study.results import (
     Records,
     describe_members,
     mean,
+    members_of,
     percent,
     read_records,
     read_result,
@@ -179,10 +187,12 @@ def ledger_sentence(ledger: Ledger) -> str:
     """Returns the number of the papers' claims with each verdict, as a sentence."""
     entries = [entry for part in ledger.values() for entry in part if not entry.claim.ours]
     counts = Counter(entry.verdict for entry in entries)
+    on_speed = sum(e.verdict == SUPPORTED and e.claim.about == "speed or size" for e in entries)
+    supported = f"{counts[SUPPORTED]} supported ({on_speed} on speed or size)"
+    *others, last = (f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict != SUPPORTED)
     return (
-        f"The [ledger](checkpoints/claims.md) lists {len(entries)} claims: {counts['supported']} "
-        f"supported, {counts['not supported']} not supported, {counts['undecided']} undecided and "
-        f"{counts['not tested']} not tested."
+        f"The [ledger](checkpoints/claims.md) lists {len(entries)} claims: "
+        f"{', '.join([supported, *others])} and {last}."
     )
 
 
@@ -191,6 +201,7 @@ def front_page_table(results: dict[str, dict]) -> str:
 
     Ours comes from the run best on dev, and both scores belong to the same model. Where the paper
     has no score for our best model, its strongest model's stands there, and ours names its model.
+    A single training is marked, and the score of the table's `baseline` follows ours.
     """
     tables = (table for table in TABLES.values() if table.front_page)
     return markdown_table([_line(results, table) for table in tables])
@@ -205,7 +216,11 @@ def _line(results: dict[str, dict], table: Table) -> dict[str, str]:
     if runs:
         model, best = max(runs, key=lambda pair: mean(pair[1], "dev", table.headline.key))
         figure, ours = table.headline_figure(rows[model]), table.headline.show(best)
+        ours += " (one seed)" if len(members_of(best)) == 1 else ""
         line["paper"] = figure or strongest
-        line["ours"] = ours if figure else f"{ours}, {model}"
+        line["ours"] = ", ".join(filter(None, [ours, "" if figure else model]))
+        baselines = [row for row in table.rows if row.model == table.baseline]
+        for run in filter(None, (most_complete(row.runs(results)) for row in baselines)):
+            line["ours"] += f"; {table.headline.show(run)}, {table.baseline}"
         line["training data"] = percent(training_share(best))
     return line

@@ -123,6 +123,7 @@ def test_a_config_has_the_figures_of_its_paper(config, figures):
         (("resan_snli", "disan"), "encoder", {"activation": "tanh"}, ""),
         (("resan_snli", ""), "data", {"embedding_dim": 50}, ""),
         (("elmo_disan_sst", ""), "embedding", {"words": True}, ""),
+        (("disan_sst", "additive"), "data", {"rebalance": True}, ""),  # a trial
     ],
 )
 def test_an_option_makes_another_model(name, part, changed, figures):

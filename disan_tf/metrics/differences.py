@@ -8,6 +8,7 @@ import numpy as np
 
 # What an interval covers.
 ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
+BORROWED = "examples, and another model's seeds"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
 
@@ -27,7 +28,10 @@ class Interval(NamedTuple):
 
 
 def difference(
-    ours: Sequence[Predictions], others: Sequence[Predictions], score: str
+    ours: Sequence[Predictions],
+    others: Sequence[Predictions],
+    score: str,
+    spread: Sequence[Predictions] = (),
 ) -> tuple[Optional[Interval], str]:
     """Computes the mean score of `ours` minus the mean of `others`, with a bootstrap interval.
 
@@ -39,32 +43,92 @@ def difference(
     side's members with replacement. The mean of m drawn members varies too little, by the factor
     (m - 1) / m, so its distance from the mean of all members is scaled by sqrt(m / (m - 1)).
 
+    A single member has no known spread. If another series is given as `spread`, each resample draws
+    a member of it, and a single member deviates by that member's scaled distance from its mean.
+
     Args:
       ours, others: the members of two series, at least one each.
-      score: "accuracy" or "pearson".
+      score: "accuracy", "pearson" or "mse".
+      spread: the members of a third series, at least two; empty = none.
 
     Returns:
       The interval, or None where the members were not scored on the same examples; and what it
-      covers: `ALL` or `EXAMPLES_ONLY`.
+      covers: `ALL`, `BORROWED` or `EXAMPLES_ONLY`.
     """
     several = min(len(ours), len(others)) > 1
-    covers = ALL if several else EXAMPLES_ONLY
-    labels = ours[0].labels
-    members = [*ours, *others]
-    if any(not np.array_equal(member.labels, labels) for member in members):
+    covers = ALL if several else BORROWED if spread else EXAMPLES_ONLY
+    members = [*ours, *others, *spread]
+    if any(not np.array_equal(member.labels, members[0].labels) for member in members):
         return None, covers
+    value, scores = _resample(members, score)
+    ends = [len(ours), len(ours) + len(others)]
+    *sides, drawn = np.split(scores, ends, axis=1)
+    mean = value[: ends[0]].mean() - value[ends[0] : ends[1]].mean()
+    sign = -1 if mean < 0 else 1  # the better side draws first, whichever is `ours`
+    generator = None if covers == EXAMPLES_ONLY else np.random.default_rng(2)
+    first, second = (_average(side, generator, drawn) for side in sides[::sign])
+    return _interval(mean, sign * (first - second)), covers
+
+
+def score_interval(members: Sequence[Predictions], score: str) -> tuple[Interval, str]:
+    """Computes a series' mean score with its bootstrap interval, see `difference`.
+
+    Members that were scored on different examples, such as folds, count as one model on all of
+    their examples.
+
+    Returns:
+      The interval, and what it covers: `ALL` or `EXAMPLES_ONLY`.
+    """
+    if any(not np.array_equal(member.labels, members[0].labels) for member in members):
+        members = [Predictions(*map(np.concatenate, zip(*members)))]
+    several = len(members) > 1
+    value, scores = _resample(members, score)
+    generator = np.random.default_rng(2) if several else None
+    averages = _average(scores, generator, scores[:, :0])
+    return _interval(value.mean(), averages), ALL if several else EXAMPLES_ONLY
+
+
+def seeds_interval(ours: Sequence[float], others: Sequence[float]) -> Interval:
+    """Computes a difference of mean scores that were not kept by example, see `difference`.
+
+    The bootstrap draws the members of both sides, at least two each.
+    """
+    generator = np.random.default_rng(2)
+    first, second = (
+        _average(np.tile(np.asarray(side, np.float64), (_RESAMPLES, 1)), generator, None)
+        for side in (ours, others)
+    )
+    return _interval(np.mean(ours) - np.mean(others), first - second)
+
+
+def grouped_interval(groups: Sequence[Sequence[float]]) -> Interval:
+    """Computes the mean of values that belong to groups, with a hierarchical bootstrap interval.
+
+    Each resample draws groups, at least two, and then values of each drawn group. The distance from
+    the mean is scaled by sqrt(k / (k - 1)) for k groups, as in `difference`.
+    """
+    generator, count = np.random.default_rng(2), len(groups)
+    mean = np.mean([np.mean(group) for group in groups])
+    draws = [
+        np.mean([np.mean(generator.choice(groups[k], len(groups[k]))) for k in chosen])
+        for chosen in generator.integers(0, count, (_RESAMPLES, count))
+    ]
+    return _interval(mean, mean + (np.array(draws) - mean) * np.sqrt(count / (count - 1)))
+
+
+def _interval(mean, resampled: np.ndarray) -> Interval:
+    low, high = np.quantile(resampled, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return Interval(float(mean), float(low), float(high))
+
+
+def _resample(members, score) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the members' scores <float64>[members] and <float64>[resamples, members]."""
+    labels = members[0].labels
     columns, scores_of = _STATISTICS[score](members)
     draws = _draw_examples(len(labels))
     parts = np.split(draws, range(_BATCH, _RESAMPLES, _BATCH))
     scores = [scores_of(part.astype(np.float64) @ columns / len(labels)) for part in parts]
-    value = scores_of(columns.mean(axis=0, keepdims=True))[0]
-    mean = value[: len(ours)].mean() - value[len(ours) :].mean()
-    sides = np.split(np.concatenate(scores), [len(ours)], axis=1)
-    sign = -1 if mean < 0 else 1  # the better side draws first, whichever is `ours`
-    generator = np.random.default_rng(2) if several else None
-    first, second = (_average(side, generator) for side in sides[::sign])
-    low, high = np.quantile(sign * (first - second), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return Interval(float(mean), float(low), float(high)), covers
+    return scores_of(columns.mean(axis=0, keepdims=True))[0], np.concatenate(scores)
 
 
 @lru_cache(maxsize=4)  # most comparisons are on one test set
@@ -80,14 +144,19 @@ def _draw_examples(count: int) -> np.ndarray:
     return np.concatenate(batches)
 
 
-def _average(scores: np.ndarray, generator: Optional[np.random.Generator]) -> np.ndarray:
-    """Averages scores <float64>[resamples, members] over members, or over drawn members."""
+def _average(scores, generator: Optional[np.random.Generator], spread) -> np.ndarray:
+    """Averages scores <float64>[resamples, members] over members, or over drawn members.
+
+    A single member deviates by the distances in `spread` <float64>[resamples, others].
+    """
     mean, members = scores.mean(axis=1), scores.shape[1]
     if generator is None:
         return mean
-    drawn = generator.integers(0, members, scores.shape)
-    distance = np.take_along_axis(scores, drawn, axis=1).mean(axis=1) - mean
-    return mean + distance * np.sqrt(members / (members - 1))
+    source = scores if members > 1 else spread
+    count = source.shape[1]
+    shape = (len(source), members)
+    drawn = np.take_along_axis(source, generator.integers(0, count, shape), axis=1).mean(axis=1)
+    return mean + (drawn - source.mean(axis=1)) * np.sqrt(count / (count - 1))
 
 
 def _accuracies(members):
@@ -111,5 +180,11 @@ def _correlations(members):
     return np.stack(columns, axis=1), scores_of
 
 
-_STATISTICS = {"accuracy": _accuracies, "pearson": _correlations}
+def _squared_errors(members):
+    """Returns the squared errors of each member; their means are the mean squared errors."""
+    errors = [member.predictions.astype(np.float64) - member.labels for member in members]
+    return np.square(errors).T, lambda means: means
+
+
+_STATISTICS = {"accuracy": _accuracies, "pearson": _correlations, "mse": _squared_errors}
 PAIRED = tuple(_STATISTICS)  # the scores whose differences have an interval

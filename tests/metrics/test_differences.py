@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from disan_tf.metrics.differences import Predictions, difference
+from disan_tf.metrics.differences import (
+    Predictions,
+    difference,
+    grouped_interval,
+    score_interval,
+    seeds_interval,
+)
 
 EXAMPLES = 1000
 GENERATOR = np.random.default_rng(5)
@@ -110,3 +116,65 @@ def test_one_seed_on_either_side_leaves_the_other_seeds_out_of_the_interval():
         found, covers = difference(*sides, "accuracy")
         assert covers == "one seed: examples only" and found.high - found.low < 0.07
     assert np.ptp(difference(several, [one, one], "accuracy")[0][1:]) > 0.1
+
+
+def test_a_single_member_varies_as_the_members_of_another_series_do():
+    shares = np.linspace(0.3, 0.9, 4)
+    one, other = _members((0.6,)), _members((0.4, 0.4))
+    found, covers = difference(one, other, "accuracy", spread=_members(shares))
+    assert covers == "examples, and another model's seeds"
+    assert found.value == pytest.approx(0.2)
+    # The deviation of one training, and not of a mean: its range is that of the four members.
+    assert (found.high - found.low) / 2 == pytest.approx(0.3 * np.sqrt(4 / 3), rel=0.15)
+    alone, _ = difference(one, other, "accuracy")
+    assert np.ptp(alone[1:]) < np.ptp(found[1:]) / 5
+    both, covers = difference(one, one, "accuracy", spread=_members(shares))
+    assert covers == "examples, and another model's seeds"
+    assert np.ptp(both[1:]) > np.ptp(found[1:])  # both sides deviate
+
+
+def test_squared_errors_have_intervals_over_examples():
+    labels = GENERATOR.uniform(1, 5, EXAMPLES).astype(np.float32)
+    near, far = (Predictions(labels + width, labels) for width in (0.5, 1.0))
+    assert difference([near], [far], "mse")[0].value == pytest.approx(0.25 - 1.0, abs=1e-5)
+    noisy = [Predictions(labels + GENERATOR.normal(0, 1, EXAMPLES), labels) for _ in range(2)]
+    found, _ = difference(noisy[:1], noisy[1:], "mse")
+    gains = np.subtract(*(np.square(each.predictions - labels) for each in noisy))
+    half = 1.96 * np.std(gains) / np.sqrt(EXAMPLES)
+    assert found.low == pytest.approx(gains.mean() - half, abs=half / 5)
+
+
+def test_a_score_alone_has_an_interval_over_its_seeds_and_examples():
+    found, covers = score_interval([_right(0.6, seed=1)], "accuracy")
+    half = 1.96 * np.sqrt(found.value * (1 - found.value) / EXAMPLES)
+    assert covers == "one seed: examples only"
+    assert found.low == pytest.approx(found.value - half, abs=0.004)
+    shares = np.linspace(0.3, 0.9, 4)
+    found, covers = score_interval(_members(shares), "accuracy")
+    assert covers == "seeds and examples" and found.value == pytest.approx(0.6, abs=1e-3)
+    error = np.sqrt(np.var(shares, ddof=1) / 4)
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.12)
+
+
+def test_folds_count_as_one_model_on_all_of_their_examples():
+    labels = np.zeros(EXAMPLES, np.uint8)
+    folds = [Predictions(labels[:400], labels[:400]), Predictions(labels[400:] + 1, labels[400:])]
+    found, covers = score_interval(folds, "accuracy")
+    assert (found.value, covers) == (0.4, "one seed: examples only")
+    assert np.ptp(found[1:]) < 0.07  # and not the variation between the two folds
+
+
+def test_scores_that_were_not_kept_by_example_vary_over_seeds():
+    ours, others = np.linspace(0.3, 0.9, 4), np.full(3, 0.5)
+    found = seeds_interval(ours, others)
+    error = np.sqrt(np.var(ours, ddof=1) / 4)
+    assert found.value == pytest.approx(0.1)
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.12)
+
+
+def test_values_of_a_group_do_not_count_as_independent():
+    values = [[0.0] * 10, [0.3] * 10, [0.6] * 10]
+    apart, together = grouped_interval(values), seeds_interval(np.ravel(values), [0.0, 0.0])
+    assert apart.value == pytest.approx(together.value) == pytest.approx(0.3)
+    assert np.ptp(apart[1:]) > 2 * np.ptp(together[1:])
+    assert grouped_interval([[0.1, 0.1], [0.1, 0.1]]) == pytest.approx((0.1, 0.1, 0.1))

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
+from statistics import fmean
 from typing import Optional
 
 from disan_tf.study.results import (
@@ -15,6 +16,7 @@ from disan_tf.study.results import (
 # Options that change no computed number, that a model has for itself, or that are compared apart.
 _FREE = ("log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps")
 _ALWAYS_FREE = {"data.seed", *(f"train.{option}" for option in _FREE)}
+_EVALUATIONS = 5  # whose dev scores are averaged
 
 
 def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) -> str:
@@ -57,12 +59,35 @@ def _steps(result) -> set[int]:
     return {limit, limit - policy.get("policy_steps", 0)}
 
 
-def scope_of(first: dict, second: dict) -> str:
-    """Returns "at equal steps" unless patience ended all trainings of both results.
+def scope_of(first: dict, second: dict, gain: Optional[float], lead: float) -> str:
+    """Returns at which steps a lead was found, "" if the weaker model hardly gained at the end.
 
-    A lead after equal steps may be a lead in speed of learning alone.
+    A lead after equal steps may be a lead in speed of learning alone. It counts as one of the
+    models if the weaker model's `gain_at_the_end` is below half of the lead's lower limit.
     """
-    return "" if _steps(first) == _steps(second) == {0} else "at equal steps"
+    if gain is not None and gain < lead / 2:
+        return ""
+    return "when patience ended" if _patience_ended(first, second) else "at equal steps"
+
+
+def _patience_ended(first: dict, second: dict) -> bool:
+    return _steps(first) == _steps(second) == {0}
+
+
+def gain_at_the_end(result: dict) -> Optional[float]:
+    """Returns how much the dev score rises in the last third of the steps, averaged over members.
+
+    That is the mean of the last five evaluations minus the mean of the first five; None if a
+    member has fewer than ten evaluations there. A small gain is no sign of an optimum.
+    """
+    gains = []
+    for member in members_of(result):
+        curve = member["dev_curve"]
+        scores = [score for step, score in curve if 3 * step > 2 * curve[-1][0]]
+        if len(scores) < 2 * _EVALUATIONS:
+            return None
+        gains.append(fmean(scores[-_EVALUATIONS:]) - fmean(scores[:_EVALUATIONS]))
+    return fmean(gains)
 
 
 def other_trainings(result: dict, results: Mapping[str, dict]) -> Iterator[tuple[str, str]]:
@@ -133,7 +158,7 @@ def choose_runs(
         first, second = (results[name] for name in pair)
         return (
             unequal_conditions(first, second, free) != "",
-            scope_of(first, second) != "",
+            not _patience_ended(first, second),
             -min(training_examples(first), training_examples(second)),
             *sorted((-len(seeds_of(first)), -len(seeds_of(second))), reverse=True),
             not {*pair} <= set(kept),

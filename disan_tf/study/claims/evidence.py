@@ -9,6 +9,7 @@ from disan_tf.metrics.differences import PAIRED, Interval, difference
 from disan_tf.study.claims.conditions import (
     choose_runs,
     describe_protocol,
+    gain_at_the_end,
     most_complete,
     other_trainings,
     scope_of,
@@ -39,6 +40,7 @@ class Finding:
     share: str = ""  # of the official training examples
     seeds: str = ""  # their number for each model
     dev: str = ""  # our difference on dev, as it is printed
+    gain_on_dev: str = ""  # of the weaker model in the last third of its steps, as it is printed
     protocol: str = ""  # how the first model was trained, and other trainings of the two
     unequal: str = ""  # the conditions in which the two models' trainings differ
     missing: str = ""  # the runs that are missing
@@ -100,14 +102,19 @@ class Rows:
         value, interval, covers = _difference(names, records, score)
         dev = [mean(run, "dev", score.key) for run in (first, second)]
         has_dev = score.split == "test" and None not in dev
+        toward, gain, lead = _toward(score, interval), None, 0.0
+        if toward and score == TABLES[self.table].headline:  # curves show no other score
+            lead = max(toward.low, -toward.high)
+            gain = gain_at_the_end(second if toward.value > 0 else first)
         return Finding(
             paper,
             ours=f"{score.show(first)} and {score.show(second)}".replace("r ", ""),
             gain=score.show_difference(value, interval, covers),
             value=-value if score.key in LOWER_IS_BETTER else value,
-            interval=interval,
+            interval=toward,
             covers=covers,
-            scope=scope_of(first, second),
+            scope=scope_of(first, second, gain, lead),
+            gain_on_dev="" if gain is None else score.show_difference(gain),
             share=_shares(first, second),
             seeds=f"{len(seeds_of(first))} and {len(seeds_of(second))}",
             dev=score.show_difference(dev[0] - dev[1]) if has_dev else "",
@@ -257,6 +264,13 @@ def _difference(names, records: Records, score: Score) -> tuple[float, Optional[
     sides = (records.predictions[name] for name in names)
     interval, covers = difference(*sides, score.key)
     return first - second, interval, covers if interval else "no interval: different examples"
+
+
+def _toward(score: Score, interval: Optional[Interval]) -> Optional[Interval]:
+    """Returns an interval in the direction in which the score improves."""
+    if interval is None or score.key not in LOWER_IS_BETTER:
+        return interval
+    return Interval(-interval.value, -interval.high, -interval.low)
 
 
 def _printed(figures: Sequence[str]) -> str:

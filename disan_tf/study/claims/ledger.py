@@ -26,7 +26,10 @@ _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 Accuracies are test accuracies (%). The model that leads in the paper comes first.
 "Supported" and "not supported" mean that the 95 % interval of our difference excludes 0; all other
 comparisons are undecided. [The rules](../disan_tf/study/claims/README.md) say which intervals
-and conditions count. [claims.csv](claims.csv) has the conditions, seeds and runs of each line.
+and conditions count. "At equal steps" is left out if the weaker model's dev score rises, in the
+last third of its steps, by less than half of the lead's lower limit. A flat curve is not an
+optimum: with another optimizer or more steps, the weaker model may still catch up.
+[claims.csv](claims.csv) has this gain, and the conditions, seeds and runs of each line.
 `python run.py --mode=report` writes both files from the recorded results.
 """
 _KINDS = ("accuracy", "speed or size")
@@ -141,6 +144,7 @@ def _line(paper: str, entry: Entry) -> dict[str, str]:
         **{key: "" if part is None else f"{part:.6f}" for key, part in numbers.items()},
         "interval over": finding.covers,
         "on dev": finding.dev,
+        "gain on dev in the last third": finding.gain_on_dev,
         "training data": finding.share,
         "seeds": finding.seeds,
         "different conditions": finding.unequal,

@@ -44,7 +44,8 @@ def _predictions_of(share):
 
 def _series(encoder, shares):
     """A result with one member for each share of correct test examples."""
-    members = [{"seed": seed, "steps": 30} for seed, _ in enumerate(shares, start=1)]
+    seeds = range(1, len(shares) + 1)
+    members = [{"seed": seed, "steps": 30, "dev_curve": [[30, 0.5]]} for seed in seeds]
     scores = {split: {"accuracy": float(np.mean(shares))} for split in ("dev", "test")}
     config = config_of(encoder=encoder)
     config["data"]["lowercase"], config["task"] = False, {"hidden_units": 16}
@@ -107,15 +108,46 @@ def test_different_conditions_are_undecided_and_named(records, part, option, val
         assert equal.unequal == "" and _judge(equal) == SUPPORTED
 
 
-def test_a_verdict_at_equal_steps_says_so_and_one_at_convergence_does_not(records):
+def test_a_verdict_says_at_which_steps_it_holds(records):
     entry = Entry(CLAIM, ROWS.find(records))
     assert (entry.verdict, entry.reason) == (SUPPORTED, "at equal steps")
     for run in records.results.values():
         run["config"]["train"].update(patience=2, steps=31)  # both stopped after 30 steps
     entry = Entry(CLAIM, ROWS.find(records))
-    assert (entry.verdict, entry.reason) == (SUPPORTED, "")
+    assert (entry.verdict, entry.reason) == (SUPPORTED, "when patience ended")
     records.results["others"]["members"][0]["steps"] = 31
     assert ROWS.find(records).unequal == "trained until patience ended and for 31 steps"
+
+
+def _curve(last, evaluations=30):
+    """A dev curve that rises by `last` between the two halves of the last third of its steps."""
+    third = evaluations // 3
+    scores = [0.1] * (evaluations - third // 2) + [0.1 + last] * (third // 2)
+    return [[step, score] for step, score in enumerate(scores, start=1)]
+
+
+@pytest.mark.parametrize(
+    "curves, gain, scope",
+    [
+        ((0.02, 0.03), "+2.50", ""),  # the interval's lower limit is about 7 points
+        ((0.03, 0.07), "+5.00", "at equal steps"),
+        ((-0.02, -0.02), "-2.00", ""),
+    ],
+)
+def test_equal_steps_are_no_condition_if_the_weaker_model_hardly_gains(
+    records, curves, gain, scope
+):
+    for side, rises in (("ours", (0.5, 0.5)), ("others", curves)):
+        for member, rise in zip(records.results[side]["members"], rises):
+            member["dev_curve"] = _curve(rise)
+    finding = ROWS.find(records)
+    assert 0.05 < finding.interval.low < 0.09
+    assert (finding.gain_on_dev, Entry(CLAIM, finding).reason) == (gain, scope)
+    turned = Rows(ROWS.table, MODELS[::-1]).find(records)  # the first model is the weaker one
+    assert (turned.gain_on_dev, Entry(CLAIM, turned).reason) == (gain, scope)
+    records.results["others"]["members"][0]["dev_curve"] = _curve(0.0, evaluations=27)
+    finding = ROWS.find(records)  # nine evaluations in the last third
+    assert (finding.gain_on_dev, Entry(CLAIM, finding).reason) == ("", "at equal steps")
 
 
 def test_other_trainings_of_the_same_model_have_their_scores_and_differences(records):
@@ -138,6 +170,23 @@ def test_other_trainings_of_the_same_model_have_their_scores_and_differences(rec
     assert "DiSAN after 50 to 70 steps: 70.00, +19.50 (" in finding.protocol
     longer["config"]["encoder"]["units"] = 7
     assert dict(other_trainings(results["others"], results)).keys() == {"padded"}
+
+
+def test_a_squared_error_is_better_if_it_is_lower():
+    rows = Rows("resan_table_3", ("ReSAN", "DiSAN"), column="MSE")
+    labels = np.linspace(1, 5, EXAMPLES).astype(np.float32)
+    records = _records((0.5, 0.5), (0.5, 0.5))
+    encoders = {"resan": {"unselected": "mean", "shared": False, "sampling": "parallel"}}
+    for side, encoder, error in (("ours", "resan", 0.5), ("others", "disan", 1.0)):
+        run = records.results[side]
+        run["config"].update(name="resan_sick", encoder={"name": encoder, "activation": "elu"})
+        run["config"]["encoder"].update(encoders.get(encoder, {}))
+        run["config"]["task"] = {"highway": False}
+        run["mean"]["test"] = {"mse": error**2, "pearson": 1.0}
+        records.predictions[side] = [Predictions(labels + error, labels)] * 2
+    finding = rows.find(records)
+    assert finding.gain == "-0.7500 (-0.7500 to -0.7500; seeds and examples)"
+    assert finding.interval == pytest.approx((0.75, 0.75, 0.75)) and _judge(finding) == SUPPORTED
 
 
 def test_without_predictions_there_is_no_interval_and_no_decision(records):
@@ -172,7 +221,7 @@ def test_runs_are_chosen_by_conditions_and_not_by_scores(records):
     records.results["better"] = better
     assert ROWS.find(records).runs == ("ours", "others")
     more = copy.deepcopy(records.results["ours"])
-    more["members"].append({"seed": 3, "steps": 30})
+    more["members"].append({**more["members"][0], "seed": 3})
     records.results["more"] = more
     assert ROWS.find(records).runs == ("more", "others")
 

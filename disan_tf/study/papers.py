@@ -74,6 +74,7 @@ class Row:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     figures: tuple[str, ...] = ()  # of each column, as printed; "" where only we have the model
     parameters: str = ""  # their number without word vectors, as printed
+    width: int = 0  # of an encoder that is as wide as its word vectors; 0 = of no such encoder
     seconds: str = ""  # T(s)/epoch on a GTX 1080 Ti
     inference: str = ""  # inference T(s) on a GTX 1080 Ti
     cost: str = ""  # training time relative to another row's, as printed

@@ -32,8 +32,11 @@ from disan_tf.study import settings
 from disan_tf.study.benchmark.recorded import benchmark_tables
 from disan_tf.study.claims.conditions import most_complete
 from disan_tf.study.claims.ledger import (
+    LARGER,
+    NOT_SUPPORTED,
+    NOT_TESTED,
     SUPPORTED,
-    VERDICTS,
+    UNDECIDED,
     Ledger,
     assess_claims,
     render_claims,
@@ -188,11 +191,11 @@ def ledger_sentence(ledger: Ledger) -> str:
     entries = [entry for part in ledger.values() for entry in part if not entry.claim.ours]
     counts = Counter(entry.verdict for entry in entries)
     on_speed = sum(e.verdict == SUPPORTED and e.claim.about == "speed or size" for e in entries)
-    supported = f"{counts[SUPPORTED]} supported ({on_speed} on speed or size)"
-    *others, last = (f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict != SUPPORTED)
     return (
-        f"The [ledger](checkpoints/claims.md) lists {len(entries)} claims: "
-        f"{', '.join([supported, *others])} and {last}."
+        f"The [ledger](checkpoints/claims.md) lists {len(entries)} claims: {counts[SUPPORTED]} "
+        f"supported ({on_speed} on speed or size), {counts[LARGER]} supported with a lead larger "
+        f"than the paper's, {counts[NOT_SUPPORTED]} not supported, {counts[UNDECIDED]} undecided "
+        f"and {counts[NOT_TESTED]} not tested."
     )
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.study.claims.ledger import LARGER
 from disan_tf.study.papers import TABLES
 from disan_tf.study.report import front_page_table, ledger_sentence, repository_pages
 from disan_tf.study.results import read_result
@@ -45,11 +46,11 @@ def test_every_paper_has_a_row_of_models_of_its_table_and_a_figure():
 
 def test_the_sentence_on_the_ledger_counts_the_papers_verdicts():
     verdicts = ["supported", "undecided", "not tested", "undecided", "not supported", "undecided"]
-    entries = [_entry(verdict) for verdict in verdicts]
+    entries = [_entry(verdict) for verdict in (*verdicts, LARGER)]
     text = ledger_sentence({"one": entries[:2], "other": [*entries[2:], _entry("supported", True)]})
     assert text.endswith(
-        "lists 6 claims: 1 supported (0 on speed or size), 1 not supported, 3 undecided and 1 not "
-        "tested."
+        "lists 7 claims: 1 supported (0 on speed or size), 1 supported with a lead larger than the "
+        "paper's, 1 not supported, 3 undecided and 1 not tested."
     )
     speed = {"one": [_entry("supported"), _entry("supported", about="speed or size")]}
     assert "2 supported (1 on speed or size)" in ledger_sentence(speed)

@@ -36,12 +36,14 @@ class Finding:
     value: Optional[float] = None  # the difference, above 0 where it has the paper's direction
     interval: Optional[Interval] = None  # its 95 % interval, in the same direction
     covers: str = ""  # a description of the interval, or why there is none
+    lead: Optional[float] = None  # the paper's difference, in the unit and direction of `value`
     scope: str = ""  # a condition that a verdict must name, such as "at equal steps"
     share: str = ""  # of the official training examples
     seeds: str = ""  # their number for each model
     dev: str = ""  # our difference on dev, as it is printed
     gain_on_dev: str = ""  # of the weaker model in the last third of its steps, as it is printed
     protocol: str = ""  # how the first model was trained, and other trainings of the two
+    remarks: tuple[str, ...] = ()  # what a reader must know of the models
     unequal: str = ""  # the conditions in which the two models' trainings differ
     missing: str = ""  # the runs that are missing
     runs: tuple[str, ...] = ()  # the names of the compared records
@@ -79,6 +81,14 @@ class Rows:
         return [row.figures[TABLES[self.table].scores.index(self.score)] for row in self.rows]
 
     @property
+    def lead(self) -> Optional[float]:
+        """The paper's difference in the direction of better scores; None without its figures."""
+        if not all(self.figures):
+            return None
+        first, second = (float(figure.split()[0]) / self.score.scale for figure in self.figures)
+        return second - first if self.score.key in LOWER_IS_BETTER else first - second
+
+    @property
     def free(self) -> set[str]:
         """The options in which the two trainings may differ."""
         return {*self.apart, *(f"data.{key}" for key in TABLES[self.table].distinguishing_options)}
@@ -112,6 +122,7 @@ class Rows:
             gain=score.show_difference(value, interval, covers),
             value=-value if score.key in LOWER_IS_BETTER else value,
             interval=toward,
+            lead=self.lead,
             covers=covers,
             scope=scope_of(first, second, gain, lead),
             gain_on_dev="" if gain is None else score.show_difference(gain),
@@ -119,9 +130,21 @@ class Rows:
             seeds=f"{len(seeds_of(first))} and {len(seeds_of(second))}",
             dev=score.show_difference(dev[0] - dev[1]) if has_dev else "",
             protocol=", ".join([describe_protocol(first), *self._others(names, records)]),
+            remarks=tuple(self._remarks(first, second)),
             unequal=unequal_conditions(first, second, self.free),
             runs=names,
         )
+
+    def _remarks(self, *runs: dict) -> Iterator[str]:
+        """Yields what a reader must know of the two models."""
+        for row, run in zip(self.rows, runs):
+            width = run["config"]["data"]["embedding_dim"]
+            if row.width and width != row.width:
+                theirs = f" ({row.parameters} parameters)" if row.parameters else ""
+                yield (
+                    f"{row.model} is {width} wide ({run['parameters']:,} parameters), in the paper "
+                    f"{row.width}{theirs}"
+                )
 
     def _others(self, names, records: Records) -> Iterator[str]:
         """Yields the scores of other trainings of both models, and the difference they leave."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, NamedTuple, Union
 
 from disan_tf.common.tables import csv_table, markdown_table
@@ -18,18 +19,21 @@ from disan_tf.study.papers import read_of_all
 from disan_tf.study.results import Records
 
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
+LARGER = "supported; lead larger than the paper's"
 UNDECIDED, NOT_TESTED = "undecided", "not tested"
-VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_TESTED)
+VERDICTS = (SUPPORTED, LARGER, NOT_SUPPORTED, UNDECIDED, NOT_TESTED)
 NO_COST = 0.003  # the gain of hard attention in ReSAN's Table 2, as an accuracy
 _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 
 Accuracies are test accuracies (%). The model that leads in the paper comes first.
 "Supported" and "not supported" mean that the 95 % interval of our difference excludes 0; all other
-comparisons are undecided. [The rules](../disan_tf/study/claims/README.md) say which intervals
-and conditions count. "At equal steps" is left out if the weaker model's dev score rises, in the
-last third of its steps, by less than half of the lead's lower limit. A flat curve is not an
-optimum: with another optimizer or more steps, the weaker model may still catch up.
-[claims.csv](claims.csv) has this gain, and the conditions, seeds and runs of each line.
+comparisons are undecided. If the interval of our lead lies wholly above the paper's lead, the
+verdict says so: our weaker model is then worse than the paper's, or was trained worse.
+[The rules](../disan_tf/study/claims/README.md) say which intervals and conditions count. "At equal
+steps" is left out if the weaker model's dev score rises, in the last third of its steps, by less
+than half of the lead's lower limit. A flat curve is not an optimum: with another optimizer or more
+steps, the weaker model may still catch up. [claims.csv](claims.csv) has this gain, and the
+conditions, seeds and runs of each line.
 `python run.py --mode=report` writes both files from the recorded results.
 """
 _KINDS = ("accuracy", "speed or size")
@@ -63,7 +67,8 @@ class Entry(NamedTuple):
         if self.finding.unequal or interval is None or self.finding.covers == EXAMPLES_ONLY:
             return UNDECIDED
         if interval.low > limit:
-            return SUPPORTED
+            lead = None if self.claim.no_cost else self.finding.lead
+            return SUPPORTED if lead is None or interval.low <= lead else LARGER
         return NOT_SUPPORTED if interval.high < limit else UNDECIDED
 
     @property
@@ -101,11 +106,11 @@ def render_claims(ledger: Ledger) -> dict[str, str]:
 def _summary(ledger: Ledger) -> str:
     """Renders the verdicts of each paper, and how many intervals exclude 0 by chance."""
     entries = [entry for part in ledger.values() for entry in part]
-    lines = []
+    lines, all_counts = [], _counts(entries)
+    kinds = [kind for kind in product(_KINDS, VERDICTS) if all_counts[kind]]
     for paper, part in [*ledger.items(), ("all", entries)]:
-        counts = Counter((e.claim.about, e.verdict) for e in part if not e.claim.ours)
-        columns = {f"{kind}: {name}": counts[kind, name] for kind in _KINDS for name in VERDICTS}
-        lines.append({"paper": paper, **columns})
+        counts = _counts(part)
+        lines.append({"paper": paper, **{": ".join(kind): counts[kind] for kind in kinds}})
     texts = []
     for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples only (one seed)")):
         found = [entry.finding.interval for entry in entries if entry.finding.covers == covers]
@@ -115,16 +120,22 @@ def _summary(ledger: Ledger) -> str:
     return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
 
 
+def _counts(entries) -> Counter:
+    """Counts the papers' claims by what they are about and verdict."""
+    return Counter((e.claim.about, e.verdict) for e in entries if not e.claim.ours)
+
+
 def _row(entry: Entry) -> dict[str, str]:
     """Returns column -> cell of the page."""
     claim, finding = entry
-    mark = ": " if entry.verdict == UNDECIDED else " "
+    mark = {UNDECIDED: ": ", LARGER: "; "}.get(entry.verdict, " ")
     return {
         "claim": f"{'Ours: ' * claim.ours}{claim.text}",
         "the paper": finding.paper,
         "ours": finding.ours,
         "difference (95 % interval)": finding.gain,
         "verdict": mark.join(filter(None, [entry.verdict, entry.reason])),
+        "remarks": "; ".join(filter(None, [*finding.remarks, claim.qualification])),
     }
 
 
@@ -148,7 +159,7 @@ def _line(paper: str, entry: Entry) -> dict[str, str]:
         "training data": finding.share,
         "seeds": finding.seeds,
         "different conditions": finding.unequal,
-        "protocol": "; ".join(filter(None, [finding.protocol, claim.qualification])),
+        "protocol": finding.protocol,
         "missing": finding.missing,
         "runs": " ".join(finding.runs),
     }

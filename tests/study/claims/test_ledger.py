@@ -18,6 +18,7 @@ from disan_tf.study.claims.evidence import (
     Untested,
 )
 from disan_tf.study.claims.ledger import (
+    LARGER,
     NOT_SUPPORTED,
     NOT_TESTED,
     SUPPORTED,
@@ -71,7 +72,7 @@ def records():
 @pytest.mark.parametrize(
     "ours, others, verdict",
     [
-        ((0.60, 0.61, 0.62), (0.50, 0.51, 0.52), SUPPORTED),
+        ((0.60, 0.61, 0.62), (0.50, 0.51, 0.52), LARGER),  # the paper's lead is 1.77 points
         ((0.50, 0.51, 0.52), (0.60, 0.61, 0.62), NOT_SUPPORTED),
         ((0.50, 0.60, 0.70), (0.49, 0.59, 0.69), UNDECIDED),  # within the variation over seeds
     ],
@@ -105,16 +106,16 @@ def test_different_conditions_are_undecided_and_named(records, part, option, val
     assert Entry(CLAIM, finding).reason == ("different conditions" if words else "at equal steps")
     if part == "task":  # where the paper's two models differ too
         equal = Rows("disan_table_2", MODELS, apart=(f"task.{option}",)).find(records)
-        assert equal.unequal == "" and _judge(equal) == SUPPORTED
+        assert equal.unequal == "" and _judge(equal) == LARGER
 
 
 def test_a_verdict_says_at_which_steps_it_holds(records):
     entry = Entry(CLAIM, ROWS.find(records))
-    assert (entry.verdict, entry.reason) == (SUPPORTED, "at equal steps")
+    assert (entry.verdict, entry.reason) == (LARGER, "at equal steps")
     for run in records.results.values():
         run["config"]["train"].update(patience=2, steps=31)  # both stopped after 30 steps
     entry = Entry(CLAIM, ROWS.find(records))
-    assert (entry.verdict, entry.reason) == (SUPPORTED, "when patience ended")
+    assert (entry.verdict, entry.reason) == (LARGER, "when patience ended")
     records.results["others"]["members"][0]["steps"] = 31
     assert ROWS.find(records).unequal == "trained until patience ended and for 31 steps"
 
@@ -163,7 +164,7 @@ def test_other_trainings_of_the_same_model_have_their_scores_and_differences(rec
     name = "Bi-LSTM with s2t self-attention"
     assert f"{name} after 50 to 70 steps: 70.00, -9.50 (" in finding.protocol
     assert finding.protocol.endswith(f"{name} with vectors padded to 300 dimensions: 50.50, +10.00")
-    assert finding.runs == ("ours", "others") and _judge(finding) == SUPPORTED
+    assert finding.runs == ("ours", "others") and _judge(finding) == LARGER
     assert dict(other_trainings(results["others"], results)).keys() == {"longer", "padded"}
     longer["config"]["encoder"]["name"] = "disan"  # the first model, whose lead it makes
     finding = ROWS.find(records._replace(results=results, predictions=kept))
@@ -186,7 +187,7 @@ def test_a_squared_error_is_better_if_it_is_lower():
         records.predictions[side] = [Predictions(labels + error, labels)] * 2
     finding = rows.find(records)
     assert finding.gain == "-0.7500 (-0.7500 to -0.7500; seeds and examples)"
-    assert finding.interval == pytest.approx((0.75, 0.75, 0.75)) and _judge(finding) == SUPPORTED
+    assert finding.interval == pytest.approx((0.75, 0.75, 0.75)) and _judge(finding) == LARGER
 
 
 def test_without_predictions_there_is_no_interval_and_no_decision(records):
@@ -212,6 +213,35 @@ def test_a_missing_run_is_named_and_not_tested(records):
 def test_a_claim_of_no_cost_has_a_margin(low, high, verdict):
     finding = Finding("", value=0.0, interval=Interval(0.0, low, high))
     assert _judge(finding, no_cost=True) == verdict
+
+
+@pytest.mark.parametrize(
+    "low, high, verdict",
+    [(0.021, 0.05, LARGER), (0.019, 0.05, SUPPORTED), (-0.05, -0.03, NOT_SUPPORTED)],
+)
+def test_a_lead_above_the_papers_is_a_verdict_of_its_own(low, high, verdict):
+    finding = Finding("", value=0.0, interval=Interval(0.0, low, high), lead=0.02)
+    assert _judge(finding) == verdict
+    assert _judge(finding, no_cost=True) == verdict.partition(";")[0]  # it claims no lead
+
+
+def test_the_papers_lead_has_the_direction_of_better_scores():
+    assert ROWS.lead == pytest.approx(0.5172 - 0.4995)
+    squared = Rows("resan_table_3", ("ReSAN", "DiSAN"), column="MSE")
+    assert squared.lead == pytest.approx(0.2879 - 0.2623)
+    assert Rows("elmo_disan_table_1", ("DiSAN + small biLM", "DiSAN + GloVe")).lead is None
+
+
+def test_an_encoder_as_wide_as_its_vectors_is_named_where_the_paper_has_wider_ones():
+    records = _records((0.60, 0.61), (0.50, 0.51))
+    rows = Rows("disan_table_2", ("DiSAN", "Word Embedding with additive attention"))
+    others = records.results["others"]["config"]
+    others["encoder"] = {"name": "additive"}
+    assert rows.find(records).remarks == ()
+    others["data"]["embedding_dim"] = 100
+    (remark,) = rows.find(records).remarks
+    name = "Word Embedding with additive attention"
+    assert remark == f"{name} is 100 wide (1,000 parameters), in the paper 300"
 
 
 def test_runs_are_chosen_by_conditions_and_not_by_scores(records):

@@ -73,14 +73,9 @@ def difference(
 def score_interval(members: Sequence[Predictions], score: str) -> tuple[Interval, str]:
     """Computes a series' mean score with its bootstrap interval, see `difference`.
 
-    Members that were scored on different examples, such as folds, count as one model on all of
-    their examples.
-
     Returns:
       The interval, and what it covers: `ALL` or `EXAMPLES_ONLY`.
     """
-    if any(not np.array_equal(member.labels, members[0].labels) for member in members):
-        members = [Predictions(*map(np.concatenate, zip(*members)))]
     several = len(members) > 1
     value, scores = _resample(members, score)
     generator = np.random.default_rng(2) if several else None

@@ -12,13 +12,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Optional
 
+import numpy as np
+
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, write_arrays
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.machine import MACHINE
 from disan_tf.common.options import suggestion
 from disan_tf.common.schema import check_schema
-from disan_tf.metrics.differences import Predictions
+from disan_tf.metrics.differences import (
+    PAIRED,
+    Interval,
+    Predictions,
+    score_interval,
+    seeds_interval,
+)
 from disan_tf.runs.run import (
     SPLITS,
     Member,
@@ -37,6 +45,7 @@ _SPEEDS = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
 _MACHINE = {"processor": str, "threads": int, "tensorflow": str}
 _BENCHMARK = {"machine": _MACHINE, "encoders?": {"encoders": {str: _SPEEDS}}}
 UNKNOWN = "not recorded"  # in tables
+SEEDS_ONLY = "seeds only"  # what an interval covers
 _NULL = type(None)
 _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
 _MEAN_LENGTHS = {str: {"sentences": float, "accuracy": float, "standard_deviation": (float, _NULL)}}
@@ -214,6 +223,38 @@ def mean(run: dict, split: str, score: str) -> Optional[float]:
 def standard_deviation(run: dict, split: str, score: str) -> Optional[float]:
     """Returns the standard deviation over a series; None where there is none."""
     return run.get("standard_deviation", {}).get(split, {}).get(score)
+
+
+def difference_to_published(
+    run: dict, kept: Sequence[Predictions], split: str, score: str, published: float
+) -> tuple[float, Optional[Interval], str]:
+    """Returns a run's score minus a published one, which counts as a constant, and its interval.
+
+    The interval covers seeds and examples, or the seeds alone if predictions were not kept.
+
+    Args:
+      run: a recorded result.
+      kept: the members' predictions on test, or nothing.
+      split, score: the names of the split and of the score.
+      published: the score that a paper prints, without its variance.
+
+    Returns:
+      The difference, its interval or None, and what the interval covers or why it is None.
+    """
+    value, members = mean(run, split, score) - published, members_of(run)
+    folds = any(member["fold"] is not None for member in members)
+    if folds and kept:  # which have different examples: one model on all of them
+        kept = [Predictions(*map(np.concatenate, zip(*kept)))]
+    if kept and split == "test" and score in PAIRED:
+        interval, covers = score_interval(kept, score)
+    elif len(members) > 1 and not folds:
+        scores = [member["scores"][split][score] for member in members]
+        interval, covers = seeds_interval(scores, [0.0, 0.0]), SEEDS_ONLY
+    else:
+        return value, None, "no interval: predictions were not kept"
+    # A mean over folds differs a little from the score on all of their examples.
+    low, high = (value + limit - interval.value for limit in interval[1:])
+    return value, Interval(value, low, high), covers
 
 
 def members_of(run: dict) -> list[dict]:

@@ -19,7 +19,9 @@ from disan_tf.study.results import (
     describe_examples,
     describe_members,
     describe_vectors,
+    difference_to_published,
     members_of,
+    training_share,
 )
 from disan_tf.study.settings import link_to_settings
 
@@ -30,6 +32,8 @@ _REMAINING = (
     "Remaining runs and their estimated hours (AMD EPYC, 1 thread, beside another training)"
 )
 _NOTE = 160  # characters of a note in Markdown
+_TO_PAPER = ", difference to the paper (95 % interval)"
+_CONSTANT = "In differences to the paper, its score counts as a constant without variance."
 _OPTIMISTIC = "best score of the curve (optimistic)"
 _SPEEDS = "disan_encoders"  # the benchmark of the encoders in DiSAN's Table 1
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
@@ -90,6 +94,9 @@ def _line(table: Table, row: Row, name: str, run: dict, mains, records: Records)
         line.update(_ours(run, score, score.split, score.name))
         if "policy" in run.get("config", ()):  # of hard attention
             line[score.name] = line[score.name] or UNKNOWN
+    line[f"{table.headline.name}{_TO_PAPER}"] = _difference_to_paper(
+        table, row, name, run, records.predictions
+    )
     apart = f"{table.headline.name}, difference to {table.main_row.model} (95 % interval)"
     line[apart] = _difference(table, row, name, run, mains, records.predictions)
     line["row"] = row.name if name in (row.recorded, _NOT_RUN) else ""
@@ -138,6 +145,17 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions
     return score.show_difference(interval.value, interval, covers) if interval else ""
 
 
+def _difference_to_paper(table: Table, row: Row, name: str, run: dict, predictions) -> str:
+    """Returns the difference to the paper's score, "" unless the run read all training examples."""
+    figure, score = row.figures[table.scores.index(table.headline)], table.headline
+    if not run or not figure or training_share(run) != 1:
+        return ""
+    published = float(figure.split()[0]) / score.scale
+    kept = predictions.get(name, ())
+    found = difference_to_published(run, kept, score.split, score.key, published)
+    return score.show_difference(*found)
+
+
 def _data(table: Table, run):
     """Returns a run's data options, and how many training examples it drew, 0 = all."""
     config = run["config"]
@@ -155,6 +173,8 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
     parts = [f"# Table {table.number} of the {table.paper} paper: {table.title}\n"]
     parts += [f"{table.caption}\n"] if table.caption else []
     parts.append(f"{link_to_settings(table.paper)}.\n")
+    if any(value for line in lines for column, value in line.items() if column.endswith(_TO_PAPER)):
+        parts.append(f"{_CONSTANT}\n")
     for number, (kind, names) in enumerate(kinds.items()):
         runs = names if number else [*names, _NOT_RUN]
         parts += [f"## With {kind}\n"] if kind else []

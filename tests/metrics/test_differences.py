@@ -156,14 +156,6 @@ def test_a_score_alone_has_an_interval_over_its_seeds_and_examples():
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.12)
 
 
-def test_folds_count_as_one_model_on_all_of_their_examples():
-    labels = np.zeros(EXAMPLES, np.uint8)
-    folds = [Predictions(labels[:400], labels[:400]), Predictions(labels[400:] + 1, labels[400:])]
-    found, covers = score_interval(folds, "accuracy")
-    assert (found.value, covers) == (0.4, "one seed: examples only")
-    assert np.ptp(found[1:]) < 0.07  # and not the variation between the two folds
-
-
 def test_scores_that_were_not_kept_by_example_vary_over_seeds():
     ours, others = np.linspace(0.3, 0.9, 4), np.full(3, 0.5)
     found = seeds_interval(ours, others)

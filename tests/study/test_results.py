@@ -7,12 +7,14 @@ import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.run import read_run
 from disan_tf.runs.series_summary import member_name
 from disan_tf.study.report import record, summarise
 from disan_tf.study.results import (
     describe_examples,
     describe_members,
+    difference_to_published,
     members_of,
     read_any_run,
     read_predictions,
@@ -171,3 +173,16 @@ def test_the_training_examples_are_those_that_were_trained_on(drawn, kept, train
 def test_folds_are_counted(folds, shown):
     members = [{"seed": 1, "fold": fold} for fold in folds]
     assert describe_members({"config": config_of("cr", folds=3), "members": members}) == shown
+
+
+def test_folds_count_as_one_model_beside_a_published_score():
+    labels = np.zeros(500, np.uint8)  # equal in both folds, whose examples differ
+    folds = [Predictions(labels, labels), Predictions(labels + 1, labels)]
+    members = [{"seed": 1, "fold": fold, "scores": {}} for fold in (1, 2)]
+    run = {"config": config_of("cr", folds=2), "members": members}
+    run["mean"] = {"test": {"accuracy": 0.5}}
+    value, interval, covers = difference_to_published(run, folds, "test", "accuracy", 0.4)
+    half = 1.96 * np.sqrt(0.25 / 1000)
+    assert value == pytest.approx(0.1) and covers == "one seed: examples only"
+    assert interval == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=0.005)
+    assert difference_to_published(run, [], "test", "accuracy", 0.4)[1] is None

@@ -118,6 +118,21 @@ def test_a_difference_without_predictions_says_so(records):
     assert "difference" not in _tables(records.results["single"])["disan_table_5.md"]
 
 
+def test_the_difference_to_the_paper_stands_beside_runs_on_all_training_examples(records):
+    text = render_tables(records)["disan_table_2.md"]
+    assert "difference to the paper" not in text and "counts as a constant" not in text
+    series = records.results["series"]
+    series["data"]["training_read"] = series["data"]["training_examples"] = 8544
+    tables = render_tables(records)
+    assert "its score counts as a constant" in tables["disan_table_2.md"]
+    line = _line(tables["disan_table_2.csv"], "series")
+    assert line["test, difference to the paper (95 % interval)"].startswith("-6.72 (-1")  # of 51.72
+    assert (
+        _line(tables["disan_table_2.csv"], "lstm")["test, difference to the paper (95 % interval)"]
+        == ""
+    )
+
+
 def test_a_gpu_stands_before_its_processor(recorded):
     run = recorded(machine={**MACHINE, "gpu": "Some GPU"})
     assert "| Some GPU beside Some CPU, 2 of 4 |" in results_table({"run": run})["results.md"]

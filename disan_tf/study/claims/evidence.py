@@ -16,7 +16,14 @@ from disan_tf.study.claims.conditions import (
     unequal_conditions,
 )
 from disan_tf.study.papers import TABLES, Row, Score
-from disan_tf.study.results import Records, mean, percent, seeds_of, training_share
+from disan_tf.study.results import (
+    Records,
+    difference_to_published,
+    mean,
+    percent,
+    seeds_of,
+    training_share,
+)
 
 LOWER_IS_BETTER = ("loss", "mse")
 _SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain
@@ -46,6 +53,7 @@ class Finding:
     remarks: tuple[str, ...] = ()  # what a reader must know of the models
     unequal: str = ""  # the conditions in which the two models' trainings differ
     missing: str = ""  # the runs that are missing
+    reason: str = ""  # why the figures decide nothing
     runs: tuple[str, ...] = ()  # the names of the compared records
 
 
@@ -252,20 +260,42 @@ class Untested:
     paper: str  # the paper's figures; the other model's alone if `model` has one in our tables
     table: str = ""  # the table and the model of a row, "" = none
     model: str = ""
+    apart: str = ""  # what differs between the published model and our run of the row
 
     def __post_init__(self):
-        if self.table or self.model:
+        if self.table or self.model or self.apart:
             _find_row(self.table, self.model)
+            float(self.paper.split()[0])
 
     def find(self, records: Records) -> Finding:
-        """Returns the paper's figures, and ours of the row if there is one."""
+        """Returns the paper's figures, and ours of the row if there is one.
+
+        Ours stands beside the published score of the other model, which counts as a constant.
+        """
         if not self.table:
             return Finding(self.paper, missing=self.missing)
         table, row = TABLES[self.table], _find_row(self.table, self.model)
         paper = f"{table.headline_figure(row)} and {self.paper}"
-        run = most_complete(row.runs(records.results))
-        ours = {"ours": table.headline.show(run), "share": _shares(run)} if run else {}
-        return Finding(paper, missing=self.missing, **ours)
+        runs, score = row.runs(records.results), table.headline
+        run = most_complete(runs)
+        if run is None:
+            return Finding(paper, missing=self.missing)
+        name = next(name for name, other in runs.items() if other is run)
+        published = float(self.paper.split()[0]) / score.scale
+        kept = records.predictions.get(name, ())
+        found = difference_to_published(run, kept, score.split, score.key, published)
+        return Finding(
+            paper,
+            ours=score.show(run),
+            gain=score.show_difference(*found),
+            value=found[0],
+            interval=found[1],
+            covers=found[2],
+            share=_shares(run),
+            missing=self.missing,
+            reason=f"not comparable: {self.apart}",
+            runs=(name,),
+        )
 
 
 def _find_row(table: str, model: str) -> Row:

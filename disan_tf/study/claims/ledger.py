@@ -34,6 +34,8 @@ steps" is left out if the weaker model's dev score rises, in the last third of i
 than half of the lead's lower limit. A flat curve is not an optimum: with another optimizer or more
 steps, the weaker model may still catch up. [claims.csv](claims.csv) has this gain, and the
 conditions, seeds and runs of each line.
+Published scores of models that we did not train count as constants without variance; ours beside
+them are not comparable.
 `python run.py --mode=report` writes both files from the recorded results.
 """
 _KINDS = ("accuracy", "speed or size")
@@ -74,6 +76,8 @@ class Entry(NamedTuple):
     @property
     def reason(self) -> str:
         """The condition that a verdict holds under, or why it is undecided; "" = no remark."""
+        if self.verdict == NOT_TESTED:
+            return self.finding.reason
         if self.verdict != UNDECIDED:
             return self.finding.scope
         if self.finding.unequal:
@@ -113,7 +117,8 @@ def _summary(ledger: Ledger) -> str:
         lines.append({"paper": paper, **{": ".join(kind): counts[kind] for kind in kinds}})
     texts = []
     for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples only (one seed)")):
-        found = [entry.finding.interval for entry in entries if entry.finding.covers == covers]
+        tested = [entry.finding for entry in entries if entry.verdict != NOT_TESTED]
+        found = [finding.interval for finding in tested if finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
         by_chance = f"by chance {0.05 * len(found):.1f} would"
         texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
@@ -128,7 +133,7 @@ def _counts(entries) -> Counter:
 def _row(entry: Entry) -> dict[str, str]:
     """Returns column -> cell of the page."""
     claim, finding = entry
-    mark = {UNDECIDED: ": ", LARGER: "; "}.get(entry.verdict, " ")
+    mark = {UNDECIDED: ": ", NOT_TESTED: "; ", LARGER: "; "}.get(entry.verdict, " ")
     return {
         "claim": f"{'Ours: ' * claim.ours}{claim.text}",
         "the paper": finding.paper,

@@ -45,8 +45,11 @@ def _predictions_of(share):
 
 def _series(encoder, shares):
     """A result with one member for each share of correct test examples."""
-    seeds = range(1, len(shares) + 1)
-    members = [{"seed": seed, "steps": 30, "dev_curve": [[30, 0.5]]} for seed in seeds]
+    about = {"fold": None, "steps": 30, "dev_curve": [[30, 0.5]]}
+    members = [
+        {"seed": seed, "scores": {"test": {"accuracy": share}}, **about}
+        for seed, share in enumerate(shares, start=1)
+    ]
     scores = {split: {"accuracy": float(np.mean(shares))} for split in ("dev", "test")}
     config = config_of(encoder=encoder)
     config["data"]["lowercase"], config["task"] = False, {"hidden_units": 16}
@@ -274,6 +277,25 @@ def test_a_claim_without_a_comparison_shows_the_run_with_most_examples_then_vect
     assert quoted.find(records).ours == "20.00"
     assert _judge(quoted.find(records)) == NOT_TESTED
     assert quoted.find(records).paper == "51.72 and 51.2"
+
+
+def test_a_published_score_is_a_constant_beside_ours_and_decides_nothing():
+    records = _records((0.90, 0.91), (0.50,))
+    quoted = Untested(
+        "a model of another paper", "51.2 (0.9)", ROWS.table, "DiSAN", "other vectors"
+    )
+    finding = quoted.find(records)
+    half = 100 * 1.96 * np.hypot(np.sqrt(0.905 * 0.095 / EXAMPLES), 0.01 / 2)
+    value, low, high = (100 * part for part in finding.interval)
+    assert value == pytest.approx(90.5 - 51.2)
+    assert low == pytest.approx(value - half, abs=0.6) and high == pytest.approx(
+        value + half, abs=0.6
+    )
+    assert finding.gain.endswith("; seeds and examples)") and finding.gain.startswith("+39.30 (+3")
+    entry = Entry(CLAIM, finding)
+    assert (entry.verdict, entry.reason) == (NOT_TESTED, "not comparable: other vectors")
+    finding = quoted.find(records._replace(predictions={}))
+    assert finding.covers == "seeds only" and 0.37 < finding.interval.low < finding.interval.value
 
 
 def test_fewer_parameters_are_supported_and_more_are_not():

@@ -20,12 +20,15 @@ from disan_tf.study.results import (
     Records,
     difference_to_published,
     mean,
+    members_of,
     percent,
     seeds_of,
     training_share,
 )
 
 LOWER_IS_BETTER = ("loss", "mse")
+_MACHINE = ("processor", "threads", "gpu", "tensorflow")  # equal where two benchmarks are compared
+_SELECTED = ("head", "dependent")
 _SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain
     "no cost": ("accuracy", "all_accuracy", lambda selected, everything: selected - everything),
     "few tokens": ("head_fraction", "dependent_fraction", lambda h, d: 0.5 - (h + d) / 2),
@@ -145,6 +148,13 @@ class Rows:
 
     def _remarks(self, *runs: dict) -> Iterator[str]:
         """Yields what a reader must know of the two models."""
+        processors = [_processors(run) for run in runs]
+        if all(processors) and processors[0] != processors[1]:
+            yield f"trained on {' and on '.join(processors)}"
+        for row, run in zip(self.rows, runs):
+            heads, dependents = (_selected(run, f"{kind}_fraction") for kind in _SELECTED)
+            if heads:
+                yield f"{row.model} selects {heads} of the heads and {dependents} of the dependents"
         for row, run in zip(self.rows, runs):
             width = run["config"]["data"]["embedding_dim"]
             if row.width and width != row.width:
@@ -225,6 +235,7 @@ class Benchmark:
     first: str
     second: str
     kernels: tuple[str, ...]  # what computes the models; a verdict names the first if they differ
+    second_file: str = ""  # that has `second`, "" = `file`
 
     def __post_init__(self):
         if len(self.kernels) != 2:
@@ -232,13 +243,19 @@ class Benchmark:
 
     def find(self, records: Records) -> Finding:
         """Compares the medians; the range of repetitions stands in for an interval."""
-        record = records.benchmarks.get(self.file)
-        if record is None:
-            return Finding(self.paper, missing=f"benchmark {self.file}: not run")
+        files = dict.fromkeys((self.file, self.second_file or self.file))
+        lacking = [name for name in files if name not in records.benchmarks]
+        if lacking:
+            return Finding(self.paper, missing=f"benchmark {' and '.join(lacking)}: not run")
+        record, *others = (records.benchmarks[name] for name in files)
+        other = others[0] if others else record
         first, ours = _measure(record, self.first)
-        second, others = _measure(record, self.second)
+        second, others = _measure(other, self.second)
         ratio = Interval(second[0] / first[0], second[1] / first[2], second[2] / first[1])
         machine = record["machine"]
+        differing = [key for key in _MACHINE if machine.get(key) != other["machine"].get(key)]
+        kernel = f"with {self.kernels[0]}" if len({*self.kernels}) > 1 else ""
+        processor = "" if machine.get("gpu", "none") != "none" else "on a CPU"
         return Finding(
             self.paper,
             ours=f"{ours} and {others}",
@@ -246,9 +263,10 @@ class Benchmark:
             value=ratio.value - 1,
             interval=Interval(*(part - 1 for part in ratio)),
             covers=f"range of repetitions; {machine['processor']}, {machine['threads']} threads",
-            scope=f"with {self.kernels[0]}" if len({*self.kernels}) > 1 else "",
+            scope=" ".join(filter(None, [kernel, processor])),
             protocol=f"kernels: {' and '.join(self.kernels)}",
-            runs=(f"benchmarks/{self.file}.json",),
+            unequal=", ".join(f"another {key}" for key in differing),
+            runs=tuple(f"benchmarks/{name}.json" for name in files),
         )
 
 
@@ -339,6 +357,24 @@ def _shares(*runs: dict) -> str:
     """Describes the shares of the official training examples that runs were trained on."""
     found = {training_share(run) for run in runs} - {None}
     return " and ".join(percent(share) for share in sorted(found, reverse=True))
+
+
+def _processors(run: dict) -> str:
+    """Returns the processors that trained a run, "" if they are not known."""
+    machines = [member.get("machine") or {} for member in members_of(run)]
+    if not all(machines):
+        return ""
+    gpus = (machine.get("gpu", "none") for machine in machines)
+    names = (machine["processor"] if gpu == "none" else gpu for machine, gpu in zip(machines, gpus))
+    return " or ".join(sorted({*names}))
+
+
+def _selected(run: dict, key: str) -> str:
+    """Returns the range of a selected fraction over the members, "" without hard attention."""
+    scores = [member.get("scores", member)["test"] for member in members_of(run)]
+    found = [score[key] for score in scores if key in score]
+    ends = dict.fromkeys(f"{100 * end:.1f}" for end in (min(found), max(found))) if found else ()
+    return f"{' to '.join(ends)} %" if found else ""
 
 
 def _measure(record, path: str) -> tuple[tuple, str]:

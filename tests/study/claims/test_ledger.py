@@ -335,8 +335,39 @@ def test_a_verdict_on_times_names_the_kernel_that_one_model_has():
         assert finding.gain == "2.00 times (1.73 to 2.44)"
         return Entry(CLAIM, finding).reason
 
+    assert reason("our C++ kernel", "our C++ kernel") == "on a CPU"
+    assert reason("our C++ kernel", "TensorFlow's") == "with our C++ kernel on a CPU"
+    record["machine"]["gpu"] = "Some GPU"
     assert reason("our C++ kernel", "our C++ kernel") == ""
-    assert reason("our C++ kernel", "TensorFlow's") == "with our C++ kernel"
+
+
+def test_times_of_two_benchmarks_need_the_same_machine():
+    times = {"median_ms": 10, "min_ms": 9, "max_ms": 11}
+    one, other = ({"machine": {"processor": "P", "threads": 2}, "a": times} for _ in range(2))
+    other["a"] = {key: 2 * value for key, value in times.items()}
+    benchmark = Benchmark("", "one", "a", "a", ("our C++ kernel",) * 2, second_file="other")
+    assert benchmark.find(Records({}, {}, {"one": one})).missing == "benchmark other: not run"
+    finding = benchmark.find(Records({}, {}, {"one": one, "other": other}))
+    assert finding.ours == "10.0 ms and 20.0 ms" and _judge(finding) == SUPPORTED
+    assert finding.runs == ("benchmarks/one.json", "benchmarks/other.json")
+    other["machine"]["threads"] = 4
+    finding = benchmark.find(Records({}, {}, {"one": one, "other": other}))
+    assert finding.unequal == "another threads" and _judge(finding) == UNDECIDED
+
+
+def test_a_remark_names_processors_that_differ_and_selected_fractions(records):
+    for side, processor in (("ours", "P"), ("others", "Q")):
+        for number, member in enumerate(records.results[side]["members"]):
+            assert ROWS.find(records).remarks == ()  # unknown machines
+            member["machine"] = {"processor": processor, "gpu": ("none", "Some GPU")[number]}
+    assert ROWS.find(records).remarks == ("trained on P or Some GPU and on Q or Some GPU",)
+    for member in records.results["others"]["members"]:
+        member["machine"]["processor"] = "P"
+    assert ROWS.find(records).remarks == ()
+    for member, heads in zip(records.results["ours"]["members"], (0.704, 0.968)):
+        member["scores"]["test"].update(head_fraction=heads, dependent_fraction=0.5)
+    (remark,) = ROWS.find(records).remarks
+    assert remark == "DiSAN selects 70.4 to 96.8 % of the heads and 50.0 % of the dependents"
 
 
 @pytest.mark.parametrize(

@@ -139,17 +139,19 @@ def choose_runs(
     seconds: Mapping[str, dict],
     kept: Collection[str],
     free: Collection[str] = (),
+    apart: Collection[str] = (),
     examples: int = 0,
 ) -> Optional[tuple[str, str]]:
     """Chooses a run of each model for a comparison, by their conditions and never by scores.
 
-    Pairs under equal conditions come first, then pairs that patience ended, most training examples,
-    most seeds, kept predictions, and the first name.
+    Pairs under equal conditions come first, then pairs with equal options in `apart`, several seeds
+    of both models, trainings that patience ended, most training examples, most seeds, kept
+    predictions, and the first name.
 
     Args:
       firsts, seconds: the results of the two models; None is returned if one has none.
       kept: the names of the results whose predictions were kept.
-      free: see `unequal_conditions`.
+      free, apart: options that may differ, see `unequal_conditions`.
       examples: 0 = any number of training examples.
     """
     results = {**firsts, **seconds}
@@ -157,7 +159,9 @@ def choose_runs(
     def rank(pair):
         first, second = (results[name] for name in pair)
         return (
+            unequal_conditions(first, second, {*free, *apart}) != "",
             unequal_conditions(first, second, free) != "",
+            min(len(seeds_of(first)), len(seeds_of(second))) < 2,
             not _patience_ended(first, second),
             -min(training_examples(first), training_examples(second)),
             *sorted((-len(seeds_of(first)), -len(seeds_of(second))), reverse=True),

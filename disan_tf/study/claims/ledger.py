@@ -6,15 +6,9 @@ from itertools import product
 from typing import Literal, NamedTuple, Union
 
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.metrics.differences import ALL, EXAMPLES_ONLY
-from disan_tf.study.claims.evidence import (
-    Benchmark,
-    Finding,
-    Parameters,
-    Rows,
-    Selection,
-    Untested,
-)
+from disan_tf.metrics.differences import ALL, BORROWED, EXAMPLES_ONLY
+from disan_tf.study.claims.evidence import Benchmark, Measured, Selection, Untested
+from disan_tf.study.claims.rows import Finding, Lengths, Parameters, Recall, Rows
 from disan_tf.study.papers import read_of_all
 from disan_tf.study.results import Records
 
@@ -47,7 +41,8 @@ class Claim:
 
     text: str  # a sentence
     place: str  # in the paper, such as "Table 1, Sec. 5.1"
-    evidence: Union[Rows, Parameters, Selection, Benchmark, Untested]  # what tests it
+    # What tests it.
+    evidence: Union[Rows, Parameters, Recall, Lengths, Selection, Benchmark, Measured, Untested]
     qualification: str = ""  # differences from the paper's protocol that a config does not show
     about: Literal[_KINDS] = "accuracy"  # also selections of tokens
     no_cost: bool = False  # whether it says that something costs no accuracy, see `NO_COST`
@@ -83,7 +78,7 @@ class Entry(NamedTuple):
         if self.finding.unequal:
             return "different conditions"
         if self.finding.interval is None:
-            return "no interval"
+            return self.finding.reason or "no interval"
         return "one seed" if self.finding.covers == EXAMPLES_ONLY else ""
 
 
@@ -116,12 +111,17 @@ def _summary(ledger: Ledger) -> str:
         counts = _counts(part)
         lines.append({"paper": paper, **{": ".join(kind): counts[kind] for kind in kinds}})
     texts = []
-    for covers, name in ((ALL, ALL), (EXAMPLES_ONLY, "examples only (one seed)")):
+    names = {ALL: ALL, BORROWED: BORROWED, EXAMPLES_ONLY: "examples only (one seed)"}
+    for covers, name in names.items():
         tested = [entry.finding for entry in entries if entry.verdict != NOT_TESTED]
         found = [finding.interval for finding in tested if finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
         by_chance = f"by chance {0.05 * len(found):.1f} would"
         texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
+    decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
+    lent = sum(entry.finding.covers == BORROWED for entry in decided)
+    texts.append(f"Of {len(decided)} supported and not supported claims, {lent} have one seed that")
+    texts.append("takes its spread from another model's seeds.")
     return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
 
 
@@ -133,6 +133,7 @@ def _counts(entries) -> Counter:
 def _row(entry: Entry) -> dict[str, str]:
     """Returns column -> cell of the page."""
     claim, finding = entry
+    margin = f"the margin of {-100 * NO_COST:.1f} points is post hoc" if claim.no_cost else ""
     mark = {UNDECIDED: ": ", NOT_TESTED: "; ", LARGER: "; "}.get(entry.verdict, " ")
     return {
         "claim": f"{'Ours: ' * claim.ours}{claim.text}",
@@ -140,7 +141,7 @@ def _row(entry: Entry) -> dict[str, str]:
         "ours": finding.ours,
         "difference (95 % interval)": finding.gain,
         "verdict": mark.join(filter(None, [entry.verdict, entry.reason])),
-        "remarks": "; ".join(filter(None, [*finding.remarks, claim.qualification])),
+        "remarks": "; ".join(filter(None, [*finding.remarks, claim.qualification, margin])),
     }
 
 
@@ -158,6 +159,7 @@ def _line(paper: str, entry: Entry) -> dict[str, str]:
         "about": claim.about,
         "place": claim.place,
         **{key: "" if part is None else f"{part:.6f}" for key, part in numbers.items()},
+        "limit": f"{-NO_COST} (post hoc)" if claim.no_cost else "0",
         "interval over": finding.covers,
         "on dev": finding.dev,
         "gain on dev in the last third": finding.gain_on_dev,

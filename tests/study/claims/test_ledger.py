@@ -1,22 +1,17 @@
 """The ledger: the papers' claims, each verdict from small results, and what prevents one."""
 
 import copy
+import csv
+import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
-from disan_tf.metrics.differences import Interval, Predictions
+from disan_tf.metrics.differences import Interval, Predictions, difference
 from disan_tf.study.claims.conditions import other_trainings
-from disan_tf.study.claims.evidence import (
-    LOWER_IS_BETTER,
-    Benchmark,
-    Finding,
-    Parameters,
-    Rows,
-    Selection,
-    Untested,
-)
+from disan_tf.study.claims.evidence import Benchmark, Measured, Selection, Untested
 from disan_tf.study.claims.ledger import (
     LARGER,
     NOT_SUPPORTED,
@@ -25,6 +20,15 @@ from disan_tf.study.claims.ledger import (
     UNDECIDED,
     Claim,
     Entry,
+    render_claims,
+)
+from disan_tf.study.claims.rows import (
+    LOWER_IS_BETTER,
+    Finding,
+    Lengths,
+    Parameters,
+    Recall,
+    Rows,
 )
 from disan_tf.study.papers import read_of_all, read_section
 from disan_tf.study.results import Records
@@ -54,6 +58,8 @@ def _series(encoder, shares):
     config = config_of(encoder=encoder)
     config["data"]["lowercase"], config["task"] = False, {"hidden_units": 16}
     about = {"data": DATA, "parameters": 1000, "best_epoch": 2.0}
+    spread = float(np.std(shares, ddof=1)) if len(shares) > 1 else None
+    about["standard_deviation"] = {"test": {"accuracy": spread}}
     return {"config": config, "members": members, "mean": scores, **about}
 
 
@@ -84,11 +90,34 @@ def test_a_clear_lead_of_several_seeds_decides(ours, others, verdict):
     assert _judge(ROWS.find(_records(ours, others))) == verdict
 
 
-@pytest.mark.parametrize("ours, others", [((0.6,), (0.5, 0.5)), ((0.6, 0.6), (0.5,))])
-def test_one_seed_on_either_side_is_undecided_and_the_cell_says_so(ours, others):
-    finding = ROWS.find(_records(ours, others))
+def test_one_seed_on_both_sides_is_undecided_and_the_cell_says_so():
+    finding = ROWS.find(_records((0.6,), (0.5,)))
     assert finding.interval.low > 0 and finding.covers == "one seed: examples only"
-    assert _judge(finding) == UNDECIDED
+    assert _judge(finding) == UNDECIDED and Entry(CLAIM, finding).reason == "one seed"
+
+
+@pytest.mark.parametrize("ours, others", [((0.6,), (0.5, 0.5)), ((0.6, 0.6), (0.5,))])
+def test_one_seed_takes_the_spread_of_the_tables_series_whose_seeds_vary_most(ours, others):
+    records = _records(ours, others)
+
+    def add(name, encoder, shares):
+        records.results[name] = _series(encoder, shares)
+        records.predictions[name] = [*map(_predictions_of, shares)]
+
+    add("steady", "additive", (0.3, 0.31))
+    add("varied", "source2token", (0.3, 0.36))
+    add("elsewhere", "multi_head", (0.3, 0.5))
+    records.results["elsewhere"]["config"]["train"]["batch_size"] = 4
+    finding = ROWS.find(records)
+    assert finding.covers == "examples, and another model's seeds"
+    deviation = 100 * np.std((0.3, 0.36), ddof=1)
+    text = f"one seed takes its spread from varied (standard deviation {deviation:.2f})"
+    assert finding.remarks == (text,)
+    entry = Entry(CLAIM, finding)
+    assert entry.verdict == LARGER
+    assert entry.reason == "at equal steps, with another model's spread over seeds"
+    alone = difference(records.predictions["ours"], records.predictions["others"], "accuracy")
+    assert np.ptp(finding.interval[1:]) > 1.3 * np.ptp(alone[0][1:])
 
 
 @pytest.mark.parametrize(
@@ -110,6 +139,7 @@ def test_different_conditions_are_undecided_and_named(records, part, option, val
     if part == "task":  # where the paper's two models differ too
         equal = Rows("disan_table_2", MODELS, apart=(f"task.{option}",)).find(records)
         assert equal.unequal == "" and _judge(equal) == LARGER
+        assert equal.remarks == ((f"as in the paper, {words}",) if words else ())
 
 
 def test_a_verdict_says_at_which_steps_it_holds(records):
@@ -165,13 +195,15 @@ def test_other_trainings_of_the_same_model_have_their_scores_and_differences(rec
     longer["mean"]["test"]["accuracy"] = 0.7
     finding = ROWS.find(records._replace(results=results, predictions=kept))
     name = "Bi-LSTM with s2t self-attention"
-    assert f"{name} after 50 to 70 steps: 70.00, -9.50 (" in finding.protocol
-    assert finding.protocol.endswith(f"{name} with vectors padded to 300 dimensions: 50.50, +10.00")
+    assert f"{name} after 50 to 70 steps: 70.00 (0.71), -9.50 (" in finding.protocol
+    assert finding.protocol.endswith(
+        f"{name} with vectors padded to 300 dimensions: 50.50 (0.71), +10.00"
+    )
     assert finding.runs == ("ours", "others") and _judge(finding) == LARGER
     assert dict(other_trainings(results["others"], results)).keys() == {"longer", "padded"}
     longer["config"]["encoder"]["name"] = "disan"  # the first model, whose lead it makes
     finding = ROWS.find(records._replace(results=results, predictions=kept))
-    assert "DiSAN after 50 to 70 steps: 70.00, +19.50 (" in finding.protocol
+    assert "DiSAN after 50 to 70 steps: 70.00 (0.71), +19.50 (" in finding.protocol
     longer["config"]["encoder"]["units"] = 7
     assert dict(other_trainings(results["others"], results)).keys() == {"padded"}
 
@@ -204,7 +236,7 @@ def test_a_missing_run_is_named_and_not_tested(records):
     finding = ROWS.find(records)
     assert _judge(finding) == NOT_TESTED
     assert finding.missing == "Bi-LSTM with s2t self-attention: not run"
-    assert finding.ours == "DiSAN 60.50"
+    assert finding.ours == "DiSAN 60.50 (0.71)"
     few = Rows("disan_table_2", MODELS, examples=7).find(_records((0.6,), (0.5,)))
     assert _judge(few) == NOT_TESTED and few.missing == "runs on 7 training examples: not run"
 
@@ -259,6 +291,24 @@ def test_runs_are_chosen_by_conditions_and_not_by_scores(records):
     assert ROWS.find(records).runs == ("more", "others")
 
 
+def test_several_seeds_of_both_models_come_before_more_training_examples(records):
+    for name, encoder in (("more", "disan"), ("most", "bi_lstm")):
+        records.results[name] = _series(encoder, (0.7,))
+    for run in (records.results["ours"], records.results["others"]):
+        run["config"]["train"]["examples"] = DATA["training_examples"] // 2
+    assert ROWS.find(records).runs == ("ours", "others")
+    del records.results["ours"]["members"][1]
+    assert ROWS.find(records).runs == ("more", "most")
+
+
+def test_equal_options_come_before_those_in_which_the_papers_models_differ(records):
+    rows = Rows("disan_table_2", MODELS, apart=("task.highway",))
+    records.results["others"]["config"]["task"]["highway"] = True
+    assert rows.find(records).runs == ("ours", "others")
+    records.results["single"] = _series("bi_lstm", (0.5,))
+    assert rows.find(records).runs == ("ours", "single")
+
+
 def test_a_claim_without_a_comparison_shows_the_run_with_most_examples_then_vectors_then_seeds():
     records = _records((0.50,), (0.40,))
     quoted = Untested("a model of another paper", "51.2", ROWS.table, "DiSAN")
@@ -274,7 +324,7 @@ def test_a_claim_without_a_comparison_shows_the_run_with_most_examples_then_vect
     add("more vectors", (0.30,), 0.98)
     assert quoted.find(records).ours == "30.00"
     add("more seeds", (0.20, 0.20), 0.98)
-    assert quoted.find(records).ours == "20.00"
+    assert quoted.find(records).ours == "20.00 (0.00)"
     assert _judge(quoted.find(records)) == NOT_TESTED
     assert quoted.find(records).paper == "51.72 and 51.2"
 
@@ -371,9 +421,14 @@ def test_a_remark_names_processors_that_differ_and_selected_fractions(records):
 
 
 @pytest.mark.parametrize(
-    "shows, gain", [("no cost", "-10.00"), ("few tokens", "+15.00"), ("more dependents", "+30.00")]
+    "shows, gain, verdict",
+    [
+        ("no cost", "-10.00", NOT_SUPPORTED),
+        ("few tokens", "+15.00", SUPPORTED),
+        ("more dependents", "+30.00", SUPPORTED),
+    ],
 )
-def test_selections_are_averaged_over_models_and_decide_nothing(shows, gain):
+def test_selections_are_averaged_over_models_and_vary_over_seeds(shows, gain, verdict):
     test = {"accuracy": 0.5, "all_accuracy": 0.6, "head_fraction": 0.2, "dependent_fraction": 0.5}
     run = _series("resan", (0.5, 0.5))
     run["config"].update(name="resan_snli")
@@ -384,9 +439,85 @@ def test_selections_are_averaged_over_models_and_decide_nothing(shows, gain):
     for member in run["members"]:
         member["scores"] = {"test": test}
     finding = Selection("", shows).find(Records({"resan": run}, {}, {}))
-    assert (finding.gain, finding.seeds, _judge(finding)) == (gain, "2 models", UNDECIDED)
+    assert finding.gain.startswith(f"{gain} ({gain} to {gain}; ")
+    assert (finding.seeds, _judge(finding)) == ("2 models", verdict)
     assert finding.covers.endswith(f"paper's sign in {2 * (gain[0] == '+')} of 2")
     assert _judge(Selection("", shows).find(Records({}, {}, {}))) == NOT_TESTED
+    for member in run["members"]:
+        member["seed"] = 1  # two models that may share their first steps
+    finding = Selection("", shows).find(Records({"resan": run}, {}, {}))
+    assert finding.interval is None and _judge(finding) == UNDECIDED
+
+
+def test_a_score_that_was_not_kept_by_example_has_an_interval_over_seeds():
+    rows = Rows("drcn_table_1", ("B-Ca-Cs-M", "Cs"), column="dev loss")
+    records = _records((0.5, 0.5), (0.5, 0.5))
+    losses = {"ours": (0.40, 0.42), "others": (0.50, 0.52)}
+    for (side, values), functions in zip(losses.items(), rows.models):
+        run = records.results[side]
+        encoder = {"name": "drcn", "functions": functions, "recurrence": "rnn"}
+        encoder.update(aggregation="words", bottleneck_units=0)
+        run["config"].update(name="drcn_snli", encoder=encoder, task={"hypothesis_only": False})
+        run["mean"]["dev"]["loss"] = np.mean(values)
+        run["standard_deviation"]["dev"] = {"loss": np.std(values, ddof=1)}
+        for member, value in zip(run["members"], values):
+            member["scores"]["dev"] = {"loss": value}
+    finding = rows.find(records)
+    assert (finding.covers, finding.value) == ("seeds only", pytest.approx(0.1))
+    assert 0.06 < finding.interval.low < 0.1 and _judge(finding) == SUPPORTED  # the paper has .117
+    del records.results["ours"]["members"][1]
+    assert _judge(rows.find(records)) == UNDECIDED
+
+
+def test_a_recall_counts_the_examples_of_one_class():
+    records = _records((0.5, 0.5), (0.5, 0.5))
+    labels = np.arange(EXAMPLES, dtype=np.uint8) % 5
+    right, wrong = Predictions(labels, labels), Predictions((labels + 1) % 5, labels)
+    half = Predictions(np.where(labels == 2, labels, (labels + 1) % 5).astype(np.uint8), labels)
+    for side, kept in (("ours", half), ("others", wrong)):
+        run = records.results[side]
+        run["config"].update(name="elmo_disan_sst", embedding={"name": "words"})
+        records.predictions[side] = [kept, kept]
+    models = "DiSAN + GloVe", "DiSAN + random vectors"
+    records.results["others"]["config"]["data"]["vectors"] = ""
+    recall = {
+        label: Recall("elmo_disan_table_1", models, label=label).find(records)
+        for label in ("neutral", "positive")
+    }
+    assert recall["neutral"].ours == "100.00 and 0.00" and _judge(recall["neutral"]) == SUPPORTED
+    assert recall["positive"].ours == "0.00 and 0.00" and _judge(recall["positive"]) == UNDECIDED
+    records.predictions["others"] = [right, right]
+    found = Recall("elmo_disan_table_1", models, label="positive").find(records)
+    assert _judge(found) == NOT_SUPPORTED
+    with pytest.raises(ValueError, match="no class good"):
+        Recall("elmo_disan_table_1", models, label="good")
+
+
+def test_accuracies_by_length_have_an_interval_that_is_not_paired(records):
+    rows = Lengths(ROWS.table, MODELS, lengths="5-11")
+    assert _judge(rows.find(records)) == NOT_TESTED
+    for side, accuracy in (("ours", 0.6), ("others", 0.5)):
+        part = {"sentences": 400.0, "accuracy": accuracy, "standard_deviation": 0.02}
+        records.results[side]["by_length"] = {"5-11": part}
+    finding = rows.find(records)
+    half = 1.96 * np.sqrt(2 * 0.02**2 / 2 + (0.6 * 0.4 + 0.5 * 0.5) / 400)
+    assert finding.interval == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=1e-5)
+    assert finding.covers == "seeds and examples, not paired"
+    assert finding.ours == "60.00 and 50.00" and finding.remarks == ("400 sentences",)
+
+
+def test_a_measurement_that_decides_nothing_says_why():
+    entry = Entry(CLAIM, Measured("6 times", "a step", "6.6 times", "a reason").find(None))
+    assert (entry.verdict, entry.reason) == (UNDECIDED, "a reason")
+
+
+def test_the_margin_of_a_claim_without_cost_is_marked_as_post_hoc(records):
+    entries = [Entry(replace(CLAIM, no_cost=no_cost), ROWS.find(records)) for no_cost in (0, 1)]
+    pages = render_claims({"a paper": entries})
+    plain, costless = csv.DictReader(io.StringIO(pages["claims.csv"]))
+    assert (plain["limit"], costless["limit"]) == ("0", "-0.003 (post hoc)")
+    assert "post hoc" not in plain["remarks"]
+    assert costless["remarks"].endswith("the margin of -0.3 points is post hoc")
 
 
 # The claims of the papers
@@ -412,6 +543,7 @@ def test_no_paper_has_a_claim_twice_and_the_first_row_leads_in_it():
         ("{kind: rows, table: disan_table_2, models: [DiSAN, DiSAN], column: a}", "a column of"),
         ("{kind: untested, paper: p, missing: m, table: disan_table_2}", "with a model"),
         ("{kind: benchmark, paper: p, file: f, first: a, second: b, kernels: [c]}", "must name"),
+        ("{kind: lengths, table: disan_table_2, models: [DiSAN]}", "needs two models"),
         ("{kind: rumour}", "claims.evidence.kind must be one of"),
     ],
 )

@@ -1,0 +1,380 @@
+"""The comparison of two rows of a table: scores, intervals, conditions and remarks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean
+from typing import Optional
+
+import numpy as np
+
+from disan_tf.metrics.differences import (
+    ALL,
+    BORROWED,
+    PAIRED,
+    Interval,
+    Predictions,
+    difference,
+    seeds_interval,
+)
+from disan_tf.study.claims.conditions import (
+    choose_runs,
+    describe_protocol,
+    gain_at_the_end,
+    most_complete,
+    other_trainings,
+    scope_of,
+    unequal_conditions,
+)
+from disan_tf.study.papers import TABLES, Row, Score
+from disan_tf.study.results import (
+    SEEDS_ONLY,
+    Records,
+    mean,
+    members_of,
+    percent,
+    seeds_of,
+    standard_deviation,
+    training_share,
+)
+
+LOWER_IS_BETTER = ("loss", "mse")
+_SELECTED = ("head", "dependent")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Our figures beside a paper's."""
+
+    paper: str  # the paper's figures
+    ours: str = ""  # our figures, the model that should lead first
+    gain: str = ""  # our difference or ratio as it is printed, with its interval
+    value: Optional[float] = None  # the difference, above 0 where it has the paper's direction
+    interval: Optional[Interval] = None  # its 95 % interval, in the same direction
+    covers: str = ""  # a description of the interval, or why there is none
+    lead: Optional[float] = None  # the paper's difference, in the unit and direction of `value`
+    scope: str = ""  # a condition that a verdict must name, such as "at equal steps"
+    share: str = ""  # of the official training examples
+    seeds: str = ""  # their number for each model
+    dev: str = ""  # our difference on dev, as it is printed
+    gain_on_dev: str = ""  # of the weaker model in the last third of its steps, as it is printed
+    protocol: str = ""  # how the first model was trained, and other trainings of the two
+    remarks: tuple[str, ...] = ()  # what a reader must know of the models
+    unequal: str = ""  # the conditions in which the two models' trainings differ
+    missing: str = ""  # the runs that are missing
+    reason: str = ""  # why the figures decide nothing
+    runs: tuple[str, ...] = ()  # the names of the compared records
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Two rows of a table, of which the first has the better score in the paper."""
+
+    table: str  # a key of `TABLES`
+    models: tuple[str, ...]  # of the two rows
+    column: str = ""  # its name; "" = `Table.headline`
+    examples: int = 0  # of training; 0 = any number
+    apart: tuple[str, ...] = ()  # options in which the paper's models differ too: "task.dropout"
+
+    def __post_init__(self):
+        columns = {score.name for score in TABLES[self.table].scores} if self.rows else set()
+        if len(self.models) != 2 or self.column not in {*columns, ""}:
+            raise ValueError(f"{self.table} needs two models and a column of {sorted(columns)}")
+
+    @property
+    def rows(self) -> list[Row]:
+        """The two rows; a ValueError if there is no such table or row."""
+        return [find_row(self.table, model) for model in self.models]
+
+    @property
+    def score(self) -> Score:
+        """The column's score."""
+        table = TABLES[self.table]
+        return next((s for s in table.scores if s.name == self.column), table.headline)
+
+    @property
+    def figures(self) -> list[str]:
+        """The paper's figures of the two rows, "" where it has none."""
+        return [row.figures[TABLES[self.table].scores.index(self.score)] for row in self.rows]
+
+    @property
+    def lead(self) -> Optional[float]:
+        """The paper's difference in the direction of better scores; None without its figures."""
+        if not all(self.figures):
+            return None
+        first, second = (float(figure.split()[0]) / self.score.scale for figure in self.figures)
+        return second - first if self.score.key in LOWER_IS_BETTER else first - second
+
+    @property
+    def free(self) -> set[str]:
+        """The options in which rows of the table may differ."""
+        return {f"data.{key}" for key in TABLES[self.table].distinguishing_options}
+
+    def choose(self, records: Records) -> Optional[tuple[str, str]]:
+        """Returns the names of the compared runs, see `choose_runs`."""
+        runs = [row.runs(records.results) for row in self.rows]
+        return choose_runs(*runs, records.predictions, self.free, self.apart, self.examples)
+
+    def find(self, records: Records) -> Finding:
+        """Compares the chosen runs of both rows."""
+        score, names = self.score, self.choose(records)
+        paper = _printed(self.figures)
+        if names is None:
+            best = {row.model: most_complete(row.runs(records.results)) for row in self.rows}
+            known = ", ".join(f"{model} {score.show(run)}" for model, run in best.items() if run)
+            lacking = [model for model, run in best.items() if run is None]
+            missing = ", ".join(lacking or [f"runs on {self.examples:,} training examples"])
+            return Finding(paper, ours=known, missing=f"{missing}: not run")
+        first, second = (records.results[name] for name in names)
+        spread = self._spread_of(names, records)
+        value, interval, covers = _difference(names, records, score, spread)
+        dev = [mean(run, "dev", score.key) for run in (first, second)]
+        has_dev = score.split == "test" and None not in dev
+        borrowed = "with another model's spread over seeds" if covers == BORROWED else ""
+        toward, gain, lead = _toward(score, interval), None, 0.0
+        if toward and score == TABLES[self.table].headline:  # curves show no other score
+            lead = max(toward.low, -toward.high)
+            gain = gain_at_the_end(second if toward.value > 0 else first)
+        return Finding(
+            paper,
+            ours=f"{score.show(first)} and {score.show(second)}".replace("r ", ""),
+            gain=score.show_difference(value, interval, covers),
+            value=-value if score.key in LOWER_IS_BETTER else value,
+            interval=toward,
+            lead=self.lead,
+            covers=covers,
+            scope=", ".join(filter(None, [scope_of(first, second, gain, lead), borrowed])),
+            gain_on_dev="" if gain is None else score.show_difference(gain),
+            share=shares(first, second),
+            seeds=f"{len(seeds_of(first))} and {len(seeds_of(second))}",
+            dev=score.show_difference(dev[0] - dev[1]) if has_dev else "",
+            protocol=", ".join([describe_protocol(first), *self._others(names, records)]),
+            remarks=(*self._remarks(first, second), *self._seed_remarks(spread, records)),
+            unequal=unequal_conditions(first, second, {*self.free, *self.apart}),
+            runs=names,
+        )
+
+    def _remarks(self, *runs: dict) -> Iterator[str]:
+        """Yields what a reader must know of the two models."""
+        apart = unequal_conditions(*runs, self.free)
+        if apart and not unequal_conditions(*runs, {*self.free, *self.apart}):
+            yield f"as in the paper, {apart}"
+        processors = [_processors(run) for run in runs]
+        if all(processors) and processors[0] != processors[1]:
+            yield f"trained on {' and on '.join(processors)}"
+        for row, run in zip(self.rows, runs):
+            heads, dependents = (_selected(run, f"{kind}_fraction") for kind in _SELECTED)
+            if heads:
+                yield f"{row.model} selects {heads} of the heads and {dependents} of the dependents"
+        for row, run in zip(self.rows, runs):
+            width = run["config"]["data"]["embedding_dim"]
+            if row.width and width != row.width:
+                theirs = f" ({row.parameters} parameters)" if row.parameters else ""
+                yield (
+                    f"{row.model} is {width} wide ({run['parameters']:,} parameters), in the paper "
+                    f"{row.width}{theirs}"
+                )
+
+    def _spread_of(self, names, records: Records) -> str:
+        """Returns the run from which a single seed takes its spread over seeds, "" if none does.
+
+        Of the table's series under equal conditions, it is the one whose seeds vary most.
+        """
+        results, kept = records.results, records.predictions
+        if min(len(kept.get(name, ())) for name in names) != 1:
+            return ""
+        free = {*self.free, *self.apart}
+        series = [
+            name
+            for row in TABLES[self.table].rows
+            for name, run in row.runs(results).items()
+            if len(kept.get(name, ())) > 1 and not unequal_conditions(run, results[names[0]], free)
+        ]
+        return max(series, key=lambda name: self._deviation(results[name]), default="")
+
+    def _deviation(self, run: dict) -> float:
+        return standard_deviation(run, self.score.split, self.score.key)
+
+    def _seed_remarks(self, spread: str, records: Records) -> Iterator[str]:
+        if spread:
+            deviation = self.score.format(self._deviation(records.results[spread]))
+            yield f"one seed takes its spread from {spread} (standard deviation {deviation})"
+
+    def _others(self, names, records: Records) -> Iterator[str]:
+        """Yields the scores of other trainings of both models, and the difference they leave."""
+        for side, row in enumerate(self.rows):
+            for name, how in other_trainings(records.results[names[side]], records.results):
+                pair = (name, names[1]) if side == 0 else (names[0], name)
+                gain = self.score.show_difference(*_difference(pair, records, self.score))
+                yield f"{row.model} {how}: {self.score.show(records.results[name])}, {gain}"
+
+
+@dataclass(frozen=True)
+class Parameters(Rows):
+    """Two rows of a table, of which the first has fewer parameters in the paper."""
+
+    def find(self, records: Records) -> Finding:
+        """Compares the parameters of the runs that `Rows` would compare; they are exact."""
+        paper = " and ".join(row.parameters for row in self.rows)
+        names = self.choose(records)
+        if names is None:
+            return Finding(paper, missing="a run of one of the two: not run")
+        first, second = (records.results[name]["parameters"] for name in names)
+        ours, gain = f"{first:,} and {second:,}", f"{first / second:.2f} times"
+        value = second / first - 1
+        return Finding(paper, ours, gain, value, Interval(*[value] * 3), "exact", runs=names)
+
+
+@dataclass(frozen=True)
+class Recall(Rows):
+    """Two rows of a table, of which the first has the higher recall of a class."""
+
+    label: str = ""  # one of `Table.classes`
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.label not in TABLES[self.table].classes:
+            raise ValueError(f"no class {self.label} in {TABLES[self.table].classes}")
+
+    def find(self, records: Records) -> Finding:
+        """Compares the predictions of both rows for the test examples of the class."""
+        names, score = self.choose(records), self.score
+        if names is None or not {*names} <= records.predictions.keys():
+            return Finding("none", missing="predictions of one of the two: not kept")
+        number = TABLES[self.table].classes.index(self.label)
+        sides = [[_of_class(kept, number) for kept in records.predictions[name]] for name in names]
+        interval, covers = difference(*sides, score.key)
+        recalls = [fmean(np.mean(kept.predictions == number) for kept in side) for side in sides]
+        first, second = (records.results[name] for name in names)
+        return Finding(
+            "none",
+            ours=" and ".join(map(score.format, recalls)),
+            gain=score.show_difference(interval.value, interval, covers),
+            value=interval.value,
+            interval=interval,
+            covers=covers,
+            scope=scope_of(first, second, None, 0.0),
+            share=shares(first, second),
+            seeds=f"{len(seeds_of(first))} and {len(seeds_of(second))}",
+            protocol=describe_protocol(first),
+            unequal=unequal_conditions(first, second, {*self.free, *self.apart}),
+            runs=names,
+        )
+
+
+@dataclass(frozen=True)
+class Lengths(Rows):
+    """Two rows of a table, of which the first is more accurate on sentences of some lengths."""
+
+    lengths: str = ""  # a key of "by_length" in a series
+
+    def find(self, records: Records) -> Finding:
+        """Compares the recorded accuracies, which were not kept by example.
+
+        The interval is the normal approximation. It takes the models' errors as independent, so it
+        is usually wider than a paired one.
+        """
+        names, score = self.choose(records), self.score
+        runs = [records.results[name] for name in names or ()]
+        parts = [run.get("by_length", {}).get(self.lengths) for run in runs]
+        if not parts or not all(parts):
+            return Finding("none", missing=f"two series with scores of {self.lengths} tokens")
+        accuracies = [part["accuracy"] for part in parts]
+        variance = sum(
+            part["standard_deviation"] ** 2 / len(members_of(run))
+            + part["accuracy"] * (1 - part["accuracy"]) / part["sentences"]
+            for part, run in zip(parts, runs)
+        )
+        value, half = accuracies[0] - accuracies[1], NormalDist().inv_cdf(0.975) * variance**0.5
+        interval, covers = Interval(value, value - half, value + half), f"{ALL}, not paired"
+        return Finding(
+            "none",
+            ours=" and ".join(map(score.format, accuracies)),
+            gain=score.show_difference(value, interval, covers),
+            value=value,
+            interval=interval,
+            covers=covers,
+            scope=scope_of(*runs, None, 0.0),
+            share=shares(*runs),
+            seeds=" and ".join(str(len(seeds_of(run))) for run in runs),
+            protocol=describe_protocol(runs[0]),
+            remarks=(f"{parts[0]['sentences']:.0f} sentences",),
+            unequal=unequal_conditions(*runs, {*self.free, *self.apart}),
+            runs=names,
+        )
+
+
+def _of_class(kept: Predictions, number: int) -> Predictions:
+    """Returns the predictions for the examples of a class."""
+    return Predictions(*(array[kept.labels == number] for array in kept))
+
+
+def find_row(table: str, model: str) -> Row:
+    """Returns a table's row; a ValueError if there is no such table or row."""
+    rows = {row.model: row for row in TABLES[table].rows} if table in TABLES else {}
+    if model not in rows:
+        known = ", ".join(rows or TABLES)
+        raise ValueError(f"no table {table} with a model {model} (known: {known})")
+    return rows[model]
+
+
+def _difference(
+    names, records: Records, score: Score, spread: str = ""
+) -> tuple[float, Optional[Interval], str]:
+    """Returns the difference of two runs, its interval, and what that covers or why it is None.
+
+    `spread` is the run from which a single seed takes its spread over seeds, "" = from none.
+    """
+    runs = [records.results[name] for name in names]
+    value = mean(runs[0], score.split, score.key) - mean(runs[1], score.split, score.key)
+    if score.key not in PAIRED:
+        if min(len(members_of(run)) for run in runs) < 2:
+            return value, None, f"no interval: {score.name} was not kept by example"
+        sides = (
+            [member["scores"][score.split][score.key] for member in members_of(run)] for run in runs
+        )
+        return value, seeds_interval(*sides), SEEDS_ONLY
+    if not {*names} <= records.predictions.keys():
+        return value, None, "no interval: predictions were not kept"
+    sides = (records.predictions[name] for name in names)
+    interval, covers = difference(*sides, score.key, records.predictions.get(spread, ()))
+    return value, interval, covers if interval else "no interval: different examples"
+
+
+def _toward(score: Score, interval: Optional[Interval]) -> Optional[Interval]:
+    """Returns an interval in the direction in which the score improves."""
+    if interval is None or score.key not in LOWER_IS_BETTER:
+        return interval
+    return Interval(-interval.value, -interval.high, -interval.low)
+
+
+def _printed(figures: Sequence[str]) -> str:
+    """Returns a paper's two figures with their difference, to as many digits as they have."""
+    if not all(figures):
+        return "none"
+    texts = [figure.split()[0] for figure in figures]
+    digits = max(len(text.partition(".")[2]) for text in texts)
+    return f"{' and '.join(figures)}: {float(texts[0]) - float(texts[1]):+.{digits}f}"
+
+
+def shares(*runs: dict) -> str:
+    """Describes the shares of the official training examples that runs were trained on."""
+    found = {training_share(run) for run in runs} - {None}
+    return " and ".join(percent(share) for share in sorted(found, reverse=True))
+
+
+def _processors(run: dict) -> str:
+    """Returns the processors that trained a run, "" if they are not known."""
+    machines = [member.get("machine") or {} for member in members_of(run)]
+    if not all(machines):
+        return ""
+    gpus = (machine.get("gpu", "none") for machine in machines)
+    names = (machine["processor"] if gpu == "none" else gpu for machine, gpu in zip(machines, gpus))
+    return " or ".join(sorted({*names}))
+
+
+def _selected(run: dict, key: str) -> str:
+    """Returns the range of a selected fraction over the members, "" without hard attention."""
+    scores = [member.get("scores", member)["test"] for member in members_of(run)]
+    found = [score[key] for score in scores if key in score]
+    ends = dict.fromkeys(f"{100 * end:.1f}" for end in (min(found), max(found))) if found else ()
+    return f"{' to '.join(ends)} %" if found else ""

@@ -34,8 +34,12 @@ def load_config(name: str, variant: str = ""):
 
 
 def compared_configs(config) -> dict:
-    """Returns the configs to time beside a config: the one of DiSAN, or DiSAN's baselines."""
+    """Returns the configs to time beside a config: DiSAN's, or its own paper's baselines."""
     import_configs()
+    if config.encoder.name == "resan":
+        variants = importlib.import_module("configs.papers.resan").RESAN_VARIANTS
+        names = ("bi_lstm", "bi_gru", "disan")
+        return {**{name: _changed(config, variants[name]) for name in names}, "resan": config}
     paper = importlib.import_module("configs.papers.disan")
     if config.encoder.name != "disan":
         disan = paper.disan("disan_snli", config.data.corpus, config.task.name)
@@ -43,11 +47,16 @@ def compared_configs(config) -> dict:
         for name in ("batch_size", "steps", "evaluate_every"):
             disan.train[name] = config.train[name]
         return {"disan": disan}
-    configs = {name: config.copy_and_resolve_references() for name in paper.BASELINES}
-    for name, change in paper.BASELINES.items():
-        with configs[name].unlocked():
-            change(configs[name])
+    configs = {name: _changed(config, change) for name, change in paper.BASELINES.items()}
     return {**configs, "disan": config}
+
+
+def _changed(config, change):
+    """Returns a copy of a config after a variant's change."""
+    copy = config.copy_and_resolve_references()
+    with copy.unlocked():
+        change(copy)
+    return copy
 
 
 def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False):

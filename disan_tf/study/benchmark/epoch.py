@@ -46,7 +46,7 @@ def measure_epoch(config, repetitions: int, forms: Mapping, batches: Optional[in
 def measure_encoders(
     config, repetitions: int, encoders: Mapping, batches: Optional[int] = None
 ) -> dict:
-    """Measures DiSAN and five baselines of its Table 1 in training and inference, in turns.
+    """Measures encoders of DiSAN's or ReSAN's Table 1 in training and inference, in turns.
 
     `encoders` has their configs, "disan" too. All read the same batches, planned as in training,
     and compute in `config.dtype`. "disan_ratio" is the time of an encoder's epoch over DiSAN's.

@@ -78,7 +78,12 @@ def _check(config, output, parts):
     for part in parts:
         if part not in PARTS:
             raise UserError(f"There is no benchmark part {part!r}; choose from {', '.join(PARTS)}.")
-    known = {"disan": [*PARTS], "dsa": ("step", "epoch", "memory"), "drcn": ("epoch", "memory")}
+    known = {
+        "disan": [*PARTS],
+        "resan": ("encoders",),
+        "dsa": ("step", "epoch", "memory"),
+        "drcn": ("epoch", "memory"),
+    }
     reads_bilm = EMBEDDINGS[config.embedding.name].reads_bilm
     fitting = [] if reads_bilm else known.get(config.encoder.name, [])
     if not fitting or set(parts) - set(fitting):

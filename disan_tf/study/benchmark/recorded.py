@@ -66,8 +66,9 @@ def _benchmark(record: dict) -> tuple[str, Iterator[dict]]:
     config = record.get("config", {})
     encoder = config.get("encoder", {}).get("name")
     if "encoders" in record:
-        title = f"The encoders of DiSAN's Table 1, {record['encoders']['dtype']}"
-        return title, _encoders(record["encoders"]["encoders"])
+        paper = "ReSAN" if encoder == "resan" else "DiSAN"
+        title = f"Encoders of {paper}'s Table 1, {record['encoders']['dtype']}"
+        return title, _encoders(f"{paper.lower()}_table_1", record["encoders"]["encoders"])
     if "selection" in record:
         return "ReSAN, by the share of tokens selected", _selections(record)
     if encoder == "drcn":
@@ -78,9 +79,9 @@ def _benchmark(record: dict) -> tuple[str, Iterator[dict]]:
     return "DiSAN", _disan(record)
 
 
-def _encoders(encoders: dict) -> Iterator[dict]:
-    rows_of_paper = TABLES["disan_table_1"].rows
-    paper = {row.variant or "disan": float(row.seconds) for row in rows_of_paper}
+def _encoders(table: str, encoders: dict) -> Iterator[dict]:
+    rows = TABLES[table].rows
+    paper = {row.variant or row.config.partition("_")[0]: float(row.seconds) for row in rows}
     for name, times in encoders.items():
         yield {
             "encoder": name,

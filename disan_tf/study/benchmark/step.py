@@ -20,6 +20,7 @@ from disan_tf.study.benchmark.dense import (
 )
 from disan_tf.study.benchmark.timing import add_ratios, measure, peak_gib
 from disan_tf.training.config import from_dict
+from disan_tf.training.methods.policy_gradient import PolicyGradient
 from disan_tf.training.steps import make_train_step
 
 CORE_LENGTHS = (8, 14, 20, 40, 80, 120, 200, 400)
@@ -114,11 +115,14 @@ def make_steps(form: str, config) -> dict:
     if form == "dense":
         dense = DenseDisan(model, config)
         return {"train": make_dense_train_step(dense), "inference": make_dense_inference(dense)}
-    train, variables = from_dict(config).train, model.trainable_variables
-    optimizer = train.optimizer.build(train.averaging, config.dtype, variables)
     inference = tf.function(
         lambda *inputs: model(*inputs, training=False), input_signature=model.input_specs()
     )
+    options = from_dict(config)
+    if "policy" in config:  # the step that trains samplers and model at once
+        return {"train": PolicyGradient(model, options).steps["both"], "inference": inference}
+    train, variables = options.train, model.trainable_variables
+    optimizer = train.optimizer.build(train.averaging, config.dtype, variables)
     return {"train": make_train_step(model, optimizer), "inference": inference}
 
 

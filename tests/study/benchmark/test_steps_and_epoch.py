@@ -92,6 +92,21 @@ def test_an_epoch_of_drcn_has_characters_and_flags():
     assert np.min(batch["hypothesis_characters"]) >= 1 and np.max(batch["premise_match"]) == 1
 
 
+def test_resan_is_compared_with_its_recurrent_baselines_and_disan():
+    compared = compared_configs(tiny_config(name="resan_snli"))
+    encoders = {name: each.encoder.name for name, each in compared.items()}
+    assert encoders == {name: name for name in ("bi_lstm", "bi_gru", "disan", "resan")}
+    assert [name for name, each in compared.items() if "policy" in each] == ["resan"]
+
+
+@pytest.mark.slow
+def test_resan_is_measured_with_its_samplers():
+    config = tiny_config(name="resan_snli", batch_size=4)
+    record = measure_encoders(config, 1, compared_configs(config), batches=1)
+    assert list(record["encoders"]) == ["bi_lstm", "bi_gru", "disan", "resan"]
+    assert all(encoder["pairs_per_second"] > 0 for encoder in record["encoders"].values())
+
+
 @pytest.mark.slow
 def test_the_encoders_of_table_1_are_measured_on_the_same_batches():
     config = tiny_config(name="disan_snli", batch_size=4)

@@ -130,6 +130,11 @@ class MultiHeadEncoder(SentenceEncoder):
 
 
 def _with_positions(x, mask):
-    """Adds positional encodings to x, <float>[batch, length, dim]; 0 on padding."""
-    positions = tf.cast(positional_encoding(tf.shape(x)[1], x.shape[-1]), x.dtype)
+    """Adds positional encodings to x, <float>[batch, length, dim]; 0 on padding.
+
+    The first real token has position 0, wherever the padding stands.
+    """
+    encoding = tf.cast(positional_encoding(tf.shape(x)[1], x.shape[-1]), x.dtype)
+    places = tf.cumsum(tf.cast(mask, tf.int32), axis=1, exclusive=True)
+    positions = tf.gather(encoding, places)
     return tf.where(tf.expand_dims(mask, -1), x + positions, tf.zeros([], x.dtype))

@@ -1,4 +1,7 @@
-"""Encoders with convolutions: baselines of ReSAN's Table 1."""
+"""Encoders with convolutions: baselines of ReSAN's Table 1.
+
+A masked token between real ones keeps its place in the windows of the convolutions.
+"""
 
 from collections.abc import Sequence
 

@@ -21,9 +21,12 @@ class _Keras2Layer(tf.keras.layers.Layer):
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args, **kwargs):
-        """Calls the layer, with masks of booleans or numbers."""
+        """Calls the layer; an input's implicit mask stands in for `<input>_mask`, if that is None.
+
+        Keras 2 itself passes on only the first input's mask, as `mask`.
+        """
         _check_kinds(self, args)
-        args, kwargs = _with_boolean_masks(self, args, kwargs)
+        args, kwargs = _with_boolean_masks(self, args, _with_implicit_masks(self, args, kwargs))
         return super().__call__(*args, **kwargs)
 
 
@@ -126,6 +129,21 @@ def _check_kinds(layer, inputs):
             )
 
 
+def _with_implicit_masks(layer, args, kwargs):
+    """Returns a call's keywords with the masks that Keras 2 keeps beside its inputs.
+
+    A symbolic input has none to pass on: the layer is called again with the model's tensors.
+    """
+    names = _parameters(type(layer))
+    values = {**dict(zip(names, args)), **kwargs}
+    masks = {}
+    for name in names[len(args) :]:
+        x = values.get(name[: -len("_mask")]) if name.endswith("_mask") else None
+        if tf.is_tensor(x) and values.get(name) is None and type(x).__name__ != "KerasTensor":
+            masks[name] = getattr(x, "_keras_mask", None)
+    return {**kwargs, **masks}
+
+
 def _with_boolean_masks(layer, args, kwargs):
     """Returns a call's arguments with boolean masks; ValueError unless they fit their sentences."""
     names = _parameters(type(layer))
@@ -133,7 +151,7 @@ def _with_boolean_masks(layer, args, kwargs):
     for name, mask in values.items():
         if name.endswith("mask") and mask is not None:
             if type(mask).__name__ != "KerasTensor":
-                mask = boolean_mask(mask)
+                mask = boolean_mask(mask, name)
             elif mask.dtype not in ("bool", tf.bool):
                 mask = not_equal(mask, 0)
             x = values.get(name[: -len("_mask")] if name != "mask" else names[0])

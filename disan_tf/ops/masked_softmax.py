@@ -8,11 +8,24 @@ DIRECTIONS = ("forward", "backward", "diagonal")
 MAX_SCALE = 40.0
 
 
-def boolean_mask(mask) -> tf.Tensor:
-    """Returns a mask of numbers (0 = False) as <bool>[...]; other masks are left as they are."""
+def boolean_mask(mask, name: str = "mask") -> tf.Tensor:
+    """Returns a mask of the numbers 0 (False) and 1 (True) as <bool>[...].
+
+    Masks of booleans are left as they are. Other numbers raise a ValueError, because they suggest
+    an additive mask, which has 0 at real tokens. In a graph, whose numbers are not known yet, other
+    numbers count as 1.
+    """
     mask = tf.convert_to_tensor(mask)
-    is_number = mask.dtype.is_integer or mask.dtype.is_floating
-    return tf.cast(mask, tf.bool) if is_number else mask
+    if not (mask.dtype.is_integer or mask.dtype.is_floating):
+        return mask
+    values = tf.get_static_value(mask)
+    if values is not None and not ((values == 0) | (values == 1)).all():
+        other = values[(values != 0) & (values != 1)].flat[0]
+        raise ValueError(
+            f"{name}={other:g} must be 0 (padding) or 1 (a real token); for an additive mask, "
+            f"which has 0 at real tokens, give {name} == 0."
+        )
+    return tf.cast(mask, tf.bool)
 
 
 def check_mask(name: str, mask: tf.Tensor, x: tf.Tensor) -> None:

@@ -142,14 +142,15 @@ class DirectionalSelfAttention(BaseLayer):
         """Computes the attention weights and gates, without dropout.
 
         Returns:
-          A dictionary: "attention" <float32>[batch, head, dependent, units], "gate" (F of
-          Eq. 19) <float32>[batch, length, units], and "output" (u) <float>[batch, length, units].
+          A dictionary: "attention" <float32>[batch, head, dependent, units], which is 0 if the head
+          or the dependent is padding; "gate" (F of Eq. 19) <float32>[batch, length, units]; and
+          "output" (u) <float>[batch, length, units].
         """
         mask = token_mask(x, mask)
-        weights, h, s = self._soft_attention(x, mask)
+        weights, h, s = self._soft_attention(x, mask, mask)
         return {"attention": weights, **self._gated(h, s, mask)}
 
-    def _soft_attention(self, x, dependents, heads=None):
+    def _soft_attention(self, x, dependents, heads):
         """Computes the attention weights, and h and s <float>[batch, length, units]."""
         h, _, head, dependent = self._project(x)
         weights = attention_weights(

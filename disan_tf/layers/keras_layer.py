@@ -116,7 +116,7 @@ class _Keras3Dense(tf.keras.layers.Dense):
 def _check_kinds(layer, inputs):
     """Raises ValueError for ragged tensors, and for symbolic tensors of another Keras."""
     for x in inputs:
-        if isinstance(x, tf.RaggedTensor):
+        if isinstance(getattr(x, "type_spec", x), (tf.RaggedTensor, tf.RaggedTensorSpec)):
             raise ValueError(
                 f"{type(layer).__name__} takes no ragged tensors; give x.to_tensor() and "
                 "mask=tf.sequence_mask(x.row_lengths())."

@@ -24,6 +24,7 @@ import tensorflow as tf
 
 from disan_tf.common import files
 from disan_tf.common.errors import UserError
+from disan_tf.common.options import DTYPES, join_choices, suggestion
 from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.embeddings import EMBEDDINGS
@@ -36,7 +37,7 @@ from disan_tf.text.tokenizer import for_raw_text
 
 FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_NO_POLICY = "must name a dtype policy of Keras, such as float32 or mixed_bfloat16"
+_NO_POLICY = f"must be {join_choices(DTYPES)}, or name another dtype policy of Keras"
 _SCHEMA = {
     "config": {
         **{"name": str, "seed": int, "dtype": str, "data": dict, "train": dict, "evaluate": dict},
@@ -152,9 +153,9 @@ def load_bundle(
     Args:
       directory: the folder of the bundle.
       attention_form: form of `disan_tf.ops.directional_attention`; exports need "saved".
-      dtype: the Keras dtype policy in which the model computes. In float32, results differ by
-        rounding between machines, whatever the dtype of the training; in bfloat16, probabilities
-        differ by up to .02.
+      dtype: the Keras dtype policy in which the model computes, or its name. In float32, results
+        differ by rounding between machines, whatever the dtype of the training; in bfloat16,
+        probabilities differ by up to .02.
       has_weights: whether the weights are loaded; else they are drawn at random.
 
     Raises:
@@ -172,9 +173,10 @@ def load_bundle(
     path = directory / "model.json"
     if not _is_policy(config.dtype):
         raise UserError(f"{path}: config.dtype={config.dtype!r} {_NO_POLICY}; {REMEDY}.")
-    if not _is_policy(dtype):
-        raise ValueError(f"dtype={dtype!r} {_NO_POLICY}.")
-    config.dtype = dtype
+    name = getattr(dtype, "name", dtype)  # of a policy, or of TensorFlow's type
+    if not _is_policy(name):
+        raise ValueError(f"dtype={name!r} {_NO_POLICY}{suggestion(name, DTYPES)}")
+    config.dtype = name
     config.lock()
     try:
         encoder_class(config.encoder.name)

@@ -161,11 +161,15 @@ def _address(group: h5py.Group) -> int:
     return h5py.h5o.get_info(group.id).addr
 
 
+def _numpy_kind(weight) -> str:
+    return np.dtype(_dtype(weight).as_numpy_dtype).kind
+
+
 def _check_shapes(model: tf.keras.Model, datasets: list[h5py.Dataset]) -> None:
     """Raises ValueError unless the arrays match the weights in number, shape and kind."""
     stored = Counter((item.shape, item.dtype.kind) for item in datasets)
     wanted = Counter(
-        (tuple(weight.shape), np.dtype(_dtype(weight).as_numpy_dtype).kind)
+        (tuple(weight.shape), "f" if _dtype(weight).is_floating else _numpy_kind(weight))
         for weight in model.weights
     )
     for (shape, kind), count in (wanted - stored).items():

@@ -35,14 +35,16 @@ class WordVectors(NamedTuple):
     blank: int = 0
 
 
-def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
+def read(
+    path: Path, dim: int, wanted: Callable[[str], bool], owner: str = "the config"
+) -> WordVectors:
     """Reads the vectors of the words for which `wanted(word)` is true.
 
     Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec
     header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
     is read. Blank lines are skipped. Memory holds one line and the wanted vectors. The number of
     fields is checked in every row, the numbers only in rows of wanted words; a UserError names the
-    line.
+    line. `owner` names what asks for `dim` numbers in errors; a config's errors name its flags.
     """
     if path.name == MODEL:
         every = _preset_vectors(path, dim)
@@ -50,7 +52,7 @@ def read(path: Path, dim: int, wanted: Callable[[str], bool]) -> WordVectors:
     vectors, rows, blank, announced = {}, 0, 0, 0
     for number, line in _read_rows(path):
         if number == 1:
-            _check_dimension(path, line, dim)
+            _check_dimension(path, line, dim, owner)
             if header := _HEADER.fullmatch(line):
                 announced = int(header[1])
                 continue
@@ -139,7 +141,7 @@ def _preset_vectors(path: Path, dim: int) -> dict[str, np.ndarray]:
     return vectors
 
 
-def _check_dimension(path: Path, line: str, dim: int) -> None:
+def _check_dimension(path: Path, line: str, dim: int, owner: str) -> None:
     """Compares `dim` with the header, or else with the length of the first row's vector."""
     fields, header = line.split(" "), _HEADER.fullmatch(line)
     actual = int(header[2]) if header else len(fields) - 1
@@ -148,10 +150,15 @@ def _check_dimension(path: Path, line: str, dim: int) -> None:
     if not header and not any(map(_is_number, fields[1:])):
         raise _no_vectors(path, f"line 1 is {line[:80]!r}")
     if actual != dim:
+        remedy = f"choose a file of {dim} numbers per word"
+        if owner == "the config":
+            remedy = (
+                f"set --config.data.embedding_dim={actual} (for padded vectors "
+                "--config.data.vector_dim) or choose another file with --config.data.vectors"
+            )
         raise UserError(
-            f"{path} has vectors of dimension {actual} (line 1), but the config asks for {dim}; "
-            f"set --config.data.embedding_dim={actual} (for padded vectors "
-            "--config.data.vector_dim) or choose another file with --config.data.vectors."
+            f"{path} has vectors of dimension {actual} (line 1), but {owner} asks for {dim}; "
+            f"{remedy}."
         )
 
 

@@ -1,6 +1,9 @@
 """The arguments of a `TextClassifier` and of its `fit`: classes, texts and labels."""
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 from operator import attrgetter
@@ -11,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.keras_version import is_keras_3
+from disan_tf.common.options import suggestion
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference.inputs import is_single, read_inputs
 from disan_tf.serving.inference.records import Columns, usual_columns
@@ -33,14 +37,21 @@ def check_arguments(
         raise ValueError(f"num_classes={num_classes!r} must be a whole number of at least 2.")
     if classes is None:
         return tuple(map(str, range(num_classes or 0)))
+    if isinstance(classes, Integral):
+        raise ValueError(
+            f"classes={classes} must be a list of names; for a number of classes, give "
+            f"num_classes={classes}."
+        )
     if isinstance(classes, (str, bytes, set, frozenset)):
         kind = "one string" if isinstance(classes, (str, bytes)) else "a set, which has no order"
         raise ValueError(f"classes={classes!r} is {kind}; write a list of names.")
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
-    if len(names) < 2 or len({*names}) < len(names):
+    if len(names) < 2 or len({name.strip() for name in names}) < len(names):
         raise ValueError(f"classes={names} must be at least two different names.")
+    if not all(name.strip() for name in names):
+        raise ValueError(f"classes={names} must be names, and one of them is blank.")
     if num_classes not in (None, len(names)):
         raise ValueError(
             f"num_classes={num_classes}, but classes has {len(names)} names; give one of the two."
@@ -147,8 +158,29 @@ def read_class_weights(weights, classes: Sequence[str]) -> Optional[dict[int, fl
         return None
     if not isinstance(weights, Mapping):
         raise ValueError(f"class_weight={weights!r} must map classes to weights.")
-    numbers = class_numbers(weights, classes).tolist()
+    for name, weight in weights.items():
+        if isinstance(name, str) and name not in classes:
+            raise ValueError(
+                f"class_weight has the key {name!r}, which is none of the {len(classes)} classes"
+                f"{suggestion(name, classes)}"
+            )
+        if isinstance(weight, (str, bytes)) or not np.isscalar(weight):
+            raise ValueError(f"class_weight: the weight of {name!r} is {weight!r}, not a number.")
+    try:
+        numbers = class_numbers(weights, classes).tolist()
+    except ValueError as error:
+        raise ValueError(f"class_weight: {error}") from None
     return {**dict.fromkeys(range(len(classes)), 1.0), **dict(zip(numbers, weights.values()))}
+
+
+def leave_out_empty_images(weights, callbacks) -> None:
+    """Has TensorBoard draw no images of weights if one is empty, which ends the process."""
+    empty = [weight.name for weight in weights if 0 in weight.shape]
+    for callback in tf.nest.flatten(callbacks or []) if empty else []:
+        if isinstance(callback, tf.keras.callbacks.TensorBoard) and callback.write_images:
+            sentence = f"TensorBoard cannot draw the empty weight {empty[0]}: no images."
+            warnings.warn(sentence, stacklevel=3)
+            callback.write_images = False
 
 
 def _check_labels(are_given: bool, kind: Optional[str]) -> None:
@@ -159,10 +191,31 @@ def _check_labels(are_given: bool, kind: Optional[str]) -> None:
         )
 
 
+def _single_column(labels):
+    """Returns the labels of a mapping of one column, such as {"label": ...}, and others as is."""
+    if not isinstance(labels, Mapping):
+        return labels
+    if len(labels) != 1:
+        raise ValueError(f"the labels have the columns {', '.join(labels)}; give one of them.")
+    return next(iter(labels.values()))
+
+
+@contextmanager
+def plain_errors():
+    """Raises ValueError with the sentence on a dataset's label, without TensorFlow's report."""
+    try:
+        yield
+    except tf.errors.InvalidArgumentError as error:
+        found = re.search(r"ValueError: (label \d+ is .*)", error.message)
+        if not found:
+            raise
+        raise ValueError(found[1]) from None
+
+
 def _read_labels(y, texts, classes, kind):
     if y is None or isinstance(y, _ClassNumbers):
         return y
-    labels = np.asarray(y)
+    labels = np.asarray(_single_column(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if _is_read(kind, labels.ndim, labels.dtype.kind in "OUST"):
@@ -237,6 +290,7 @@ def _read_dataset(dataset, fields, classes, kind):
         texts, *others = parts
         texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
         _check_labels(bool(others), kind)
+        others[:1] = map(_single_column, others[:1])
         if others and tf.is_tensor(others[0]):
             others[0] = _label_tensor(others[0], classes, kind)
         return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)

@@ -1,6 +1,7 @@
 """A Keras classifier of raw text that starts with a trained model's weights."""
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Optional, Union
@@ -16,6 +17,8 @@ from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
     check_arguments,
     labels_of,
+    leave_out_empty_images,
+    plain_errors,
     read_class_weights,
     read_examples,
     read_weights,
@@ -62,6 +65,8 @@ class TextClassifier(TextModel):
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
+      compile: whether the classifier is compiled; else call `compile` before `fit`.
+      name: as for every Keras model.
 
     A call takes texts <string>[batch], for pairs a tuple of two or {"premise": ..., "hypothesis":
     ...}, and returns logits, or their `activation`, <float32>[batch, classes].
@@ -78,6 +83,7 @@ class TextClassifier(TextModel):
         classes: Sequence[str],
         config: Optional[Mapping] = None,
         activation: Optional[str] = None,
+        compile: bool = True,
         **kwargs,
     ):
         classes = check_arguments(classes, head=model.head)
@@ -85,7 +91,8 @@ class TextClassifier(TextModel):
         self._config = json.dumps(config)  # Keras would track a dictionary
         self.activation = tf.keras.activations.get(activation)
         self.classes = classes
-        self.compile()
+        if compile:
+            self.compile()
 
     @classmethod
     def from_preset(
@@ -100,6 +107,8 @@ class TextClassifier(TextModel):
         activation: Optional[str] = None,
         dtype: str = "float32",
         load_weights: bool = True,
+        compile: bool = True,
+        name: Optional[str] = None,
     ) -> "TextClassifier":
         """Makes a classifier with a trained model's words, embedding and encoder.
 
@@ -113,8 +122,9 @@ class TextClassifier(TextModel):
           embedding_trainable: whether `fit` changes the vectors of the preset's training words;
             `fine_tune` never does.
           activation: see the class.
-          dtype: the name of a Keras dtype policy, whatever the dtype of the preset's training.
+          dtype: a Keras dtype policy or its name, whatever the dtype of the preset's training.
           load_weights: whether the preset's weights are loaded; else all weights are random.
+          compile, name: see the class.
 
         Raises:
           UserError: there is no such preset, or it is damaged.
@@ -126,14 +136,15 @@ class TextClassifier(TextModel):
             "encoder_trainable": encoder_trainable,
             "embedding_trainable": embedding_trainable,
             "load_weights": load_weights,
+            "compile": compile,
         }
         names = check_arguments(classes, num_classes, switches)
         bundle, model, config = read_preset(preset, names, pairs, dtype, load_weights)
         model.encoder.trainable = encoder_trainable
         model.embedding.trainable = embedding_trainable
         tokenizer, names = bundle.info["tokenizer"], names or bundle.classes
-        arguments = {"config": config, "activation": activation, "name": model.name}
-        classifier = cls(model, bundle.vocabulary, tokenizer, names, **arguments)
+        arguments = {"activation": activation, "compile": compile, "name": name}
+        classifier = cls(model, bundle.vocabulary, tokenizer, names, config, **arguments)
         classifier.build_from_config(classifier.get_build_config())
         return classifier
 
@@ -167,7 +178,9 @@ class TextClassifier(TextModel):
         x, y = self._read(x, y)
         kwargs["class_weight"] = read_class_weights(class_weight, self.classes)
         kwargs["sample_weight"] = read_weights(kwargs.get("sample_weight"))
-        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
+        leave_out_empty_images(self.weights, kwargs.get("callbacks"))
+        with plain_errors():
+            return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
 
     def fine_tune(
         self,
@@ -205,6 +218,9 @@ class TextClassifier(TextModel):
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
         x, y = self._read(x, y, "numbers")
+        if isinstance(y, np.ndarray) and len({*y.tolist()}) == 1:
+            sentence = f"All {len(y):,} texts have the class {self.classes[y[0]]}."
+            warnings.warn(sentence, stacklevel=2)
         if not isinstance(x, (np.ndarray, tuple)):
             raise ValueError("fine_tune needs texts and labels; use fit for datasets and batches.")
         if hasattr(validation_data, "__next__"):
@@ -223,11 +239,18 @@ class TextClassifier(TextModel):
     ):
         """Evaluates as Keras does, on texts and labels as in `fit`."""
         arguments = batch_size, verbose, read_weights(sample_weight), *args
-        return super().evaluate(*self._read(x, y), *arguments, **kwargs)
+        with plain_errors():
+            return super().evaluate(*self._read(x, y), *arguments, **kwargs)
 
     def predict(self, x, *args, **kwargs):
-        """Computes the call's outputs as Keras does, for texts as in `fit`; labels are ignored."""
-        return super().predict(self._read(x, None, None)[0], *args, **kwargs)
+        """Computes the call's outputs as Keras does, for texts as in `fit`; labels are ignored.
+
+        Without texts the result has the shape (0, classes).
+        """
+        texts = self._read(x, None, None)[0]
+        if isinstance(texts, (np.ndarray, tuple)) and not np.size(texts):
+            return np.zeros([0, self.num_classes], np.float32)
+        return super().predict(texts, *args, **kwargs)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, *args, **kwargs):
         """Trains on one batch as Keras does, on texts and labels as in `fit`."""
@@ -257,15 +280,25 @@ class TextClassifier(TextModel):
             raise ValueError("predict_proba needs activation=None or activation='softmax'.")
         return tf.nn.softmax(outputs).numpy()
 
-    def predict_labels(self, texts, batch_size: Optional[int] = None) -> list[str]:
-        """Predicts the name of each text's class."""
+    def predict_labels(self, texts, batch_size: Optional[int] = None) -> list[Optional[str]]:
+        """Predicts the name of each text's class.
+
+        A blank text, which has no word, has None; in datasets and batches it has a class.
+        """
+        texts = self._read(texts, None, None)[0]
         outputs = self.predict(texts, batch_size=batch_size, verbose=0)
-        return [self.classes[number] for number in outputs.argmax(axis=-1)]
+        labels = [self.classes[number] for number in outputs.argmax(axis=-1)]
+        if not isinstance(texts, (np.ndarray, tuple)):  # batches, which may be read only once
+            return labels
+        return [None if blank else label for blank, label in zip(self._are_blank(texts), labels)]
 
     def _read(self, x, y, kind: Optional[str] = "loss") -> tuple:
         """Returns `read_examples`' result; "loss" means the labels that the loss reads."""
         check_fork()
-        kind = labels_of(self.loss) if kind == "loss" else kind
+        if kind == "loss":
+            if getattr(self, "optimizer", None) is None:
+                raise ValueError("You must call `compile` before you train or evaluate.")
+            kind = labels_of(self.loss)
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
 
     def _read_tensors(self, x, y) -> tuple:

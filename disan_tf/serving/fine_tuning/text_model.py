@@ -6,6 +6,7 @@ from typing import Union
 
 import tensorflow as tf
 
+from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.process import check_fork
 from disan_tf.models.base import SentenceModel
 from disan_tf.serving.fine_tuning.arguments import list_texts, tensors_of
@@ -103,12 +104,37 @@ class TextModel(tf.keras.Model):
             lacking.update((word.lower() if lowercase else word, None) for word in words)
         for word in self.words:
             lacking.pop(word, None)
-        found = word_vectors.read(Path(vectors), self.embedding.dim, lacking.__contains__).by_word
+        read = word_vectors.read
+        found = read(Path(vectors), self.embedding.dim, lacking.__contains__, "the classifier")
+        found = found.by_word
         added = [word for word in lacking if word in found]
         self.embedding.add_fixed([found[word] for word in added])
         self._set_words([*self.words, *added])
         self.train_function = self.test_function = self.predict_function = None
         return len(added)
+
+    def _are_blank(self, texts) -> list[bool]:
+        """Returns whether each text has no word, for pairs neither text, for `read_texts`' result.
+
+        A whole column is tokenised `_TEXTS` texts at a time.
+        """
+        are_blank = None
+        for column in texts if isinstance(texts, tuple) else (texts,):
+            lengths = []
+            for start in range(0, len(column), _TEXTS):
+                tokens = self._text_to_ids.tokens(tf.constant(column[start : start + _TEXTS]))
+                longest = tf.reduce_max(tf.strings.length(tokens), axis=1)
+                lengths += (longest <= 0).numpy().tolist()  # without tokens it is below 0
+            are_blank = [a and b for a, b in zip(are_blank or lengths, lengths)]
+        return are_blank
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        if save_type == "savedmodel" and is_keras_3():
+            raise ValueError(
+                "tf.saved_model.save cannot trace a classifier of raw text under Keras 3; use its "
+                "export(folder)."
+            )
+        return super()._trackable_children(save_type, **kwargs)
 
     def save(self, *args, **kwargs) -> None:
         """Saves as Keras does, also before `fit`."""

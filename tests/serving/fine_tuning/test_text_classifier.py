@@ -497,6 +497,11 @@ def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
         ({"classes": {"a", "b"}}, "is a set, which has no order; write a list of names"),
         ({"classes": ("a", "a")}, "must be at least two different names"),
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
+        ({"classes": 2}, r"classes=2 must be a list of names; .* give num_classes=2\."),
+        ({"classes": ("good", "good ")}, "must be at least two different names"),
+        ({"classes": ("a", " ")}, "must be names, and one of them is blank"),
+        ({"dtype": "fp16"}, "dtype='fp16' must be float32, mixed_bfloat16 or mixed_float16, or"),
+        ({"dtype": 16}, "dtype=16 must be float32"),
         ({"num_classes": 1}, "num_classes=1 must be a whole number of at least 2"),
         ({"num_classes": 2, "encoder_trainable": "no"}, "encoder_trainable='no' must be True or"),
     ],
@@ -510,3 +515,103 @@ def test_the_names_of_classes_fit_the_head(classifier):
     arguments = (classifier.sentence_model, classifier.words, {"lowercase": True})
     with pytest.raises(ValueError, match="the head has 2 classes, but classes has 3 names"):
         TextClassifier(*arguments, ("a", "b", "c"))
+
+
+@pytest.mark.parametrize(
+    "dtype", [tf.float16, tf.keras.mixed_precision.Policy("mixed_float16"), "bfloat16"]
+)
+def test_a_dtype_may_be_a_policy_or_a_type(dtype, preset, classifier):
+    model = TextClassifier.from_preset(preset, dtype=dtype)
+    assert model.encoder.dtype_policy.name == getattr(dtype, "name", dtype)
+    found = model.predict_proba(TEXTS[:4])
+    np.testing.assert_allclose(
+        found, TextClassifier.from_preset(preset).predict_proba(TEXTS[:4]), atol=0.02
+    )
+
+
+@pytest.mark.parametrize("name", ["labels", "y"])
+def test_labels_may_be_a_column_by_name(classifier, name):
+    expected = classifier.evaluate(TEXTS, LABELS, verbose=0)
+    for labels in (LABELS, NAMES):
+        dataset = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, {name: labels})).batch(8)
+        for given in ((dataset,), (TEXTS, {name: labels})):
+            assert classifier.evaluate(*given, verbose=0) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="the labels have the columns a, b; give one of them"):
+        classifier.evaluate(TEXTS, {"a": LABELS, "b": LABELS}, verbose=0)
+
+
+@pytest.mark.parametrize("labels", [[0, 5], ["bad", "fine"]])
+@pytest.mark.parametrize("call", ["fit", "evaluate"])
+def test_a_wrong_label_in_a_dataset_is_one_sentence(classifier, labels, call):
+    model = copy.deepcopy(classifier)
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS[:2], labels)).batch(2)
+    with pytest.raises(ValueError, match=r"^label 1 is \S+ .*\.$") as error:
+        getattr(model, call)(dataset, verbose=0)
+    assert len(str(error.value)) < 150 and error.value.__cause__ is None
+
+
+def test_no_texts_have_no_predictions(classifier):
+    for none in ([], np.array([], object), pd.Series([], dtype=object)):
+        assert classifier.predict_labels(none) == []
+        assert classifier.predict_proba(none).shape == classifier.predict(none).shape == (0, 2)
+
+
+def test_a_blank_text_has_no_label(classifier, preset):
+    texts = ["a good film", "", " \t", "qwrtz"]
+    found = classifier.predict_labels(texts)
+    assert found[1:3] == [None, None] and None not in (found[0], found[3])
+    assert [row["label"] for row in disan_tf.load(preset).predict(texts)][1:3] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "weights, message",
+    [
+        ({"bad": 1, "Good": 5}, "class_weight has the key 'Good', .* did you mean good?"),
+        ({2: 1.0}, "class_weight: label 0 is 2"),
+        ({"bad": "x"}, "class_weight: the weight of 'bad' is 'x', not a number"),
+        ({"bad": [1, 2]}, r"the weight of 'bad' is \[1, 2\], not a number"),
+    ],
+)
+def test_wrong_class_weights_are_refused_by_name(classifier, weights, message):
+    for train in (classifier.fit, classifier.train_on_batch):
+        with pytest.raises(ValueError, match=message):
+            train(TEXTS, LABELS, class_weight=weights)
+
+
+def test_vectors_of_another_size_are_refused_without_flags(classifier, tmp_path):
+    for row in ("zorbix 1 2 3\n", "1 3\nzorbix 1 2 3\n"):
+        (tmp_path / "vectors.txt").write_text(row)
+        with pytest.raises(UserError, match=r"dimension 3 .* but the classifier asks for 16; choo"):
+            classifier.adapt(["zorbix"], tmp_path / "vectors.txt")
+
+
+def test_tensorboard_draws_histograms_and_no_empty_weight(tmp_path):
+    model = TextClassifier.from_preset("demo", num_classes=2)
+    assert 0 in model.embedding.fixed.shape
+    board = tf.keras.callbacks.TensorBoard(tmp_path, histogram_freq=1, write_images=True)
+    with pytest.warns(UserWarning, match="cannot draw the empty weight .*fixed.*: no images"):
+        model.fit(TEXTS, LABELS, callbacks=[board], verbose=0)
+    assert [*tmp_path.rglob("*.v2")]
+
+
+def test_texts_of_one_class_are_announced(preset):
+    model = TextClassifier.from_preset(preset, classes=("bad", "good"))
+    with pytest.warns(UserWarning, match="All 4 texts have the class good"):
+        model.fine_tune(TEXTS[:4], ["good"] * 4, epochs=1, verbose=0)
+
+
+def test_two_classifiers_of_a_preset_stand_in_one_model(preset):
+    parts = [TextClassifier.from_preset(preset), TextClassifier.from_preset(preset)]
+    texts = tf.keras.Input([], dtype="string")
+    model = tf.keras.Model(texts, tf.keras.layers.Average()([part(texts) for part in parts]))
+    found = model(tf.constant(TEXTS[:3]))
+    np.testing.assert_allclose(found, parts[0](tf.constant(TEXTS[:3])), atol=1e-6)
+    assert TextClassifier.from_preset(preset, name="films").name == "films"
+
+
+def test_an_uncompiled_classifier_cannot_train(preset):
+    model = TextClassifier.from_preset(preset, compile=False)
+    for call in (model.fit, model.evaluate, model.test_on_batch):
+        with pytest.raises(ValueError, match="You must call `compile` before you train"):
+            call(TEXTS, LABELS)
+    assert model.predict(TEXTS[:2], verbose=0).shape == (2, 2)

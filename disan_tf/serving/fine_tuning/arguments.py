@@ -138,9 +138,41 @@ def read_examples(
         return (_read_batch(batch, **read) for batch in x), y
     if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
         return _Batches(x, partial(_read_batch, **read)), y
-    texts = read_texts(x, fields)
+    texts = x if are_ids(x) else read_texts(x, fields)
     _check_labels(y is not None, kind)
     return texts, _read_labels(y, texts, classes, kind)
+
+
+def are_ids(x) -> bool:
+    """Returns whether all tensors or arrays of an input are whole numbers: word ids."""
+    parts = tf.nest.flatten(x)
+    return bool(parts) and all(
+        getattr(getattr(part, "dtype", None), "name", "").startswith(("int", "uint"))
+        for part in parts
+    )
+
+
+def read_batch_labels(labels, classes: Sequence[str]):
+    """Returns the numbers of a batch of labels, or of one; one-hot rows stay as they are.
+
+    Names and numbers of classes become numbers, see `class_numbers`: NumPy arrays, or in a graph
+    tensors.
+    """
+    labels = _single_column(labels)
+    if not tf.is_tensor(labels) or tf.executing_eagerly():
+        labels = np.asarray(labels)
+        if labels.ndim > 1 and labels.shape[1:] != (1,):
+            return labels
+        return class_numbers(labels.ravel().tolist(), classes).reshape(labels.shape[:1])
+    if labels.shape.rank == 2:
+        if labels.shape[1] != 1:
+            return labels
+        labels = labels[:, 0]
+
+    def encode(values):
+        return class_numbers(values.ravel().tolist(), classes).reshape(values.shape)
+
+    return tf.ensure_shape(tf.numpy_function(encode, [labels], tf.int64), labels.shape)
 
 
 def read_weights(weights):
@@ -220,7 +252,7 @@ def _read_labels(y, texts, classes, kind):
         labels = labels[:, 0]
     if _is_read(kind, labels.ndim, labels.dtype.kind in "OUST"):
         return labels
-    count = len(texts[0] if isinstance(texts, tuple) else texts)
+    count = len(tf.nest.flatten(texts)[0] if isinstance(texts, (tuple, Mapping)) else texts)
     if labels.shape != (count,):
         raise ValueError(
             f"give one name or number of a class for each of the {count} texts; the labels have "
@@ -288,7 +320,8 @@ def _read_dataset(dataset, fields, classes, kind):
     @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
     def convert(*parts):
         texts, *others = parts
-        texts = _texts_of(texts, fields) if isinstance(texts, Mapping) else texts
+        if isinstance(texts, Mapping) and not are_ids(texts):
+            texts = _texts_of(texts, fields)
         _check_labels(bool(others), kind)
         others[:1] = map(_single_column, others[:1])
         if others and tf.is_tensor(others[0]):

@@ -15,6 +15,7 @@ from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
+    are_ids,
     check_arguments,
     labels_of,
     leave_out_empty_images,
@@ -24,6 +25,7 @@ from disan_tf.serving.fine_tuning.arguments import (
     read_weights,
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
+from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
 from disan_tf.serving.inference.inputs import check_count
@@ -65,6 +67,7 @@ class TextClassifier(TextModel):
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
+      sequence_length: see `TextClassifierPreprocessor`.
       compile: whether the classifier is compiled; else call `compile` before `fit`.
       name: as for every Keras model.
 
@@ -83,11 +86,15 @@ class TextClassifier(TextModel):
         classes: Sequence[str],
         config: Optional[Mapping] = None,
         activation: Optional[str] = None,
+        sequence_length: Optional[int] = None,
         compile: bool = True,
         **kwargs,
     ):
         classes = check_arguments(classes, head=model.head)
-        super().__init__(model, words, tokenizer, **kwargs)
+        preprocessor = TextClassifierPreprocessor(
+            words, tokenizer, model.fields, classes, sequence_length
+        )
+        super().__init__(model, preprocessor, **kwargs)
         self._config = json.dumps(config)  # Keras would track a dictionary
         self.activation = tf.keras.activations.get(activation)
         self.classes = classes
@@ -107,6 +114,7 @@ class TextClassifier(TextModel):
         activation: Optional[str] = None,
         dtype: str = "float32",
         load_weights: bool = True,
+        preprocessor: Union[str, TextClassifierPreprocessor, None] = "auto",
         compile: bool = True,
         name: Optional[str] = None,
     ) -> "TextClassifier":
@@ -124,6 +132,9 @@ class TextClassifier(TextModel):
           activation: see the class.
           dtype: a Keras dtype policy or its name, whatever the dtype of the preset's training.
           load_weights: whether the preset's weights are loaded; else all weights are random.
+          preprocessor: another preprocessor with the preset's words, such as one with a
+            `sequence_length`; None = `fit`, `evaluate` and `predict` read word ids; "auto" = the
+            preset's.
           compile, name: see the class.
 
         Raises:
@@ -145,6 +156,8 @@ class TextClassifier(TextModel):
         tokenizer, names = bundle.info["tokenizer"], names or bundle.classes
         arguments = {"activation": activation, "compile": compile, "name": name}
         classifier = cls(model, bundle.vocabulary, tokenizer, names, config, **arguments)
+        if preprocessor != "auto":
+            classifier.preprocessor = preprocessor
         classifier.build_from_config(classifier.get_build_config())
         return classifier
 
@@ -288,13 +301,15 @@ class TextClassifier(TextModel):
         texts = self._read(texts, None, None)[0]
         outputs = self.predict(texts, batch_size=batch_size, verbose=0)
         labels = [self.classes[number] for number in outputs.argmax(axis=-1)]
-        if not isinstance(texts, (np.ndarray, tuple)):  # batches, which may be read only once
-            return labels
+        if not isinstance(texts, (np.ndarray, tuple)) or are_ids(texts):
+            return labels  # datasets and batches may be read only once
         return [None if blank else label for blank, label in zip(self._are_blank(texts), labels)]
 
     def _read(self, x, y, kind: Optional[str] = "loss") -> tuple:
         """Returns `read_examples`' result; "loss" means the labels that the loss reads."""
         check_fork()
+        if self.preprocessor is None:
+            return x, y
         if kind == "loss":
             if getattr(self, "optimizer", None) is None:
                 raise ValueError("You must call `compile` before you train or evaluate.")
@@ -311,8 +326,17 @@ class TextClassifier(TextModel):
 
     @tf.autograph.experimental.do_not_convert  # conversion would double the time of tracing
     def _outputs(self, texts, training):
-        logits = self.sentence_model(*self.preprocess(texts).values(), training=training)
-        return self.activation(logits)
+        if not are_ids(texts):
+            texts = self.preprocess(texts)
+        fields = self.sentence_model.fields
+        ids = [texts[field] for field in fields] if isinstance(texts, Mapping) else [texts]
+        return self.activation(self.sentence_model(*tf.nest.flatten(ids), training=training))
+
+    @property
+    def _inputs_struct(self):
+        """The structure of the preprocessor's outputs, which keras-hub's tests compare."""
+        fields = self.sentence_model.fields
+        return {field: tf.keras.Input([None], dtype="int32", name=field) for field in fields}
 
     def save_to_preset(self, folder: Union[str, Path]) -> None:
         """Writes a folder, without code, that `from_preset` and `disan_tf.load` read.
@@ -329,7 +353,7 @@ class TextClassifier(TextModel):
             raise ValueError("save_to_preset needs a classifier that from_preset made; use save.")
         about = {
             "classes": list(self.classes),
-            "tokenizer": dict(self._tokenizer),
+            "tokenizer": self._text_preprocessor.tokenizer,
             "scores": {"step": int(self.optimizer.iterations)},
         }
         write_preset(Path(folder), self.sentence_model, config, self.words, about)
@@ -352,7 +376,8 @@ class TextClassifier(TextModel):
             described = describe_classes(model(*inputs, training=False), model, self.classes)
             return {**described, NO_KNOWN_WORD: model.lacks_words(*inputs)}
 
-        parts = {"weights": list(self.weights), "text_to_ids": self._text_to_ids}
+        text_to_ids = self._text_preprocessor.text_to_ids
+        parts = {"weights": list(self.weights), "text_to_ids": text_to_ids}
         write_saved_model(path, format, serve, model.fields, self.classes, parts)
 
     def get_config(self):
@@ -360,7 +385,8 @@ class TextClassifier(TextModel):
             "name": self.name,
             "model": tf.keras.utils.serialize_keras_object(self.sentence_model),
             "words": self.words,
-            "tokenizer": dict(self._tokenizer),
+            "tokenizer": self._text_preprocessor.tokenizer,
+            "sequence_length": self._text_preprocessor.sequence_length,
             "classes": list(self.classes),
             "config": json.loads(self._config),
             "activation": tf.keras.activations.serialize(self.activation),

@@ -1,59 +1,75 @@
-"""The base class of `TextClassifier`: its vocabulary, tokenisation and saving."""
+"""The base class of `TextClassifier`: its preprocessor, backbone, and saving."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 import tensorflow as tf
 
 from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.process import check_fork
+from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.serving.fine_tuning.arguments import list_texts, tensors_of
-from disan_tf.text import TextToIds, word_vectors
-from disan_tf.text.tokenizer import for_raw_text
+from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
+from disan_tf.text import word_vectors
 
-_TOKENIZER = ("lowercase", "split_words", "empty_tokens")
 _TEXTS = 4096  # texts that are tokenised at once
 
 
 class TextModel(tf.keras.Model):
-    """A `SentenceModel` with a vocabulary and a tokenizer; subclasses define the call.
+    """A `SentenceModel` with a preprocessor; subclasses define the call.
 
     Args:
-      model, words, tokenizer: see `TextClassifier`.
+      model: see `TextClassifier`.
+      preprocessor: of the model's words.
 
     Raises:
-      ValueError: the words do not fit the embedding.
+      ValueError: the preprocessor's words do not fit the embedding.
     """
 
-    def __init__(
-        self,
-        model: SentenceModel,
-        words: Sequence[str],
-        tokenizer: Mapping[str, Union[bool, str]],
-        **kwargs,
-    ):
+    def __init__(self, model: SentenceModel, preprocessor: TextClassifierPreprocessor, **kwargs):
         super().__init__(**kwargs)
         self.sentence_model = model
-        count = model.embedding.trainable_words + model.embedding.fixed_words
+        self._reads_texts, self._text_preprocessor = True, None
+        self.preprocessor = preprocessor
+
+    @property
+    def preprocessor(self) -> Optional[TextClassifierPreprocessor]:
+        """The layer that turns texts into word ids.
+
+        With None, `fit`, `evaluate` and `predict` read what another preprocessor returned, as Keras
+        does. Predictions by name, `adapt` and files still use the last one.
+        """
+        return self._text_preprocessor if self._reads_texts else None
+
+    @preprocessor.setter
+    def preprocessor(self, preprocessor: Optional[TextClassifierPreprocessor]):
+        self._reads_texts = preprocessor is not None
+        if preprocessor is None or preprocessor is self._text_preprocessor:
+            return
+        if not isinstance(preprocessor, TextClassifierPreprocessor):
+            raise ValueError(
+                f"preprocessor={preprocessor!r} must be a TextClassifierPreprocessor or None."
+            )
+        table, words = self.sentence_model.embedding, preprocessor.words
+        count = table.trainable_words + table.fixed_words
         if len(words) != count or len({*words}) != count:
             raise ValueError(
                 f"words must be {count:,} different words, one for each of the embedding."
             )
-        self._tokenizer = {
-            "name": for_raw_text(tokenizer.get("name", "treebank")),
-            **{name: bool(tokenizer[name]) for name in _TOKENIZER},
-        }
-        self._set_words(words)
-
-    preprocessor = property(lambda self: self.preprocess, doc="The function `preprocess`.")
+        if preprocessor.fields != tuple(self.sentence_model.fields):
+            raise ValueError(
+                f"the preprocessor has the fields {preprocessor.fields}, and the model "
+                f"{tuple(self.sentence_model.fields)}."
+            )
+        self._text_preprocessor = preprocessor
+        self.train_function = self.test_function = self.predict_function = None
 
     @property
-    def backbone(self) -> tf.keras.Model:
+    def backbone(self) -> "TextBackbone":
         """The model from word ids <int32>[batch, length] to vectors, with the same weights."""
-        ids = tf.keras.Input([None], dtype="int32", name="ids")
-        return tf.keras.Model(ids, self.encoder(self.embedding(ids)), name="backbone")
+        return TextBackbone(self.embedding, self.encoder)
 
     @property
     def encoder(self) -> tf.keras.layers.Layer:
@@ -73,14 +89,13 @@ class TextModel(tf.keras.Model):
     @property
     def words(self) -> list[str]:
         """The words of ids 2 and up."""
-        return self._words.split("\n")
+        return self._text_preprocessor.words
 
     def preprocess(self, texts) -> dict[str, tf.Tensor]:
-        """Returns the ids <int32>[batch, length] of texts by field; `tf.data` can map it."""
-        check_fork()
-        fields = self.sentence_model.fields
-        tokens = [self._text_to_ids.tokens(column) for column in tensors_of(texts, fields)]
-        return dict(zip(fields, self._text_to_ids.inputs(*tokens)))
+        """Returns the ids <int32>[batch, length] of a batch of texts by field."""
+        texts = tensors_of(texts, self.sentence_model.fields)
+        ids = self._text_preprocessor(tuple(texts) if len(texts) > 1 else texts[0])
+        return {field: tf.convert_to_tensor(column) for field, column in ids.items()}
 
     def adapt(self, texts: Iterable[str], vectors: Union[str, Path]) -> int:
         """Adds words that the vocabulary lacks, with vectors from a file; returns their number.
@@ -98,9 +113,9 @@ class TextModel(tf.keras.Model):
         lacking = {}
         texts = list_texts(texts, self.sentence_model.fields)
         for start in range(0, len(texts), _TEXTS):
-            tokens = self._text_to_ids.tokens(tf.constant(texts[start : start + _TEXTS]))
+            tokens = self._tokens(texts[start : start + _TEXTS])
             words = (word.decode() for word in dict.fromkeys(tokens.flat_values.numpy()))
-            lowercase = self._tokenizer["lowercase"]
+            lowercase = self._text_preprocessor.tokenizer["lowercase"]
             lacking.update((word.lower() if lowercase else word, None) for word in words)
         for word in self.words:
             lacking.pop(word, None)
@@ -109,9 +124,14 @@ class TextModel(tf.keras.Model):
         found = found.by_word
         added = [word for word in lacking if word in found]
         self.embedding.add_fixed([found[word] for word in added])
-        self._set_words([*self.words, *added])
-        self.train_function = self.test_function = self.predict_function = None
+        config = {**self._text_preprocessor.get_config(), "words": [*self.words, *added]}
+        reads_texts = self._reads_texts
+        self.preprocessor = TextClassifierPreprocessor.from_config(config)
+        self._reads_texts = reads_texts
         return len(added)
+
+    def _tokens(self, texts) -> tf.RaggedTensor:
+        return self._text_preprocessor.text_to_ids.tokens(tf.constant(texts))
 
     def _are_blank(self, texts) -> list[bool]:
         """Returns whether each text has no word, for pairs neither text, for `read_texts`' result.
@@ -122,7 +142,7 @@ class TextModel(tf.keras.Model):
         for column in texts if isinstance(texts, tuple) else (texts,):
             lengths = []
             for start in range(0, len(column), _TEXTS):
-                tokens = self._text_to_ids.tokens(tf.constant(column[start : start + _TEXTS]))
+                tokens = self._tokens(column[start : start + _TEXTS])
                 longest = tf.reduce_max(tf.strings.length(tokens), axis=1)
                 lengths += (longest <= 0).numpy().tolist()  # without tokens it is below 0
             are_blank = [a and b for a, b in zip(are_blank or lengths, lengths)]
@@ -162,7 +182,35 @@ class TextModel(tf.keras.Model):
         texts = tuple(tf.constant([""]) for _ in config["fields"])
         self(texts if len(texts) > 1 else texts[0])
 
-    def _set_words(self, words: Sequence[str]) -> None:
-        check_fork()
-        self._words = "\n".join(words)  # Keras would track a list
-        self._text_to_ids = TextToIds(words, *self._tokenizer.values())
+
+@serializable
+class TextBackbone(tf.keras.Model):
+    """An embedding and a sentence encoder, from word ids to a vector.
+
+    Args:
+      embedding: a layer from word ids <int32>[batch, length] to vectors <float>[batch, length,
+        dim], with a mask.
+      encoder: a layer from these to <float>[batch, size].
+      dtype: the policy that the model names; the layers have their own.
+
+    Attributes:
+      token_embedding: the embedding.
+    """
+
+    def __init__(self, embedding, encoder, dtype=None, **kwargs):
+        ids = tf.keras.Input([None], dtype="int32", name="ids")
+        super().__init__(ids, encoder(embedding(ids)), **kwargs)
+        self.token_embedding, self.encoder = embedding, encoder
+        if dtype is not None and is_keras_3():
+            self.dtype_policy = tf.keras.dtype_policies.get(dtype)
+
+    def get_config(self):
+        serialize = tf.keras.layers.serialize
+        parts = {"embedding": self.token_embedding, "encoder": self.encoder}
+        return {"name": self.name, **{name: serialize(part) for name, part in parts.items()}}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        deserialize = tf.keras.layers.deserialize
+        parts = {name: deserialize(config[name]) for name in ("embedding", "encoder")}
+        return cls(**{**config, **parts})

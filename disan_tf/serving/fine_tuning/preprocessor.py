@@ -1,0 +1,135 @@
+"""The layer that turns texts into word ids, inside and outside of a `TextClassifier`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Optional, Union
+
+import tensorflow as tf
+
+from disan_tf.common.options import check_at_least
+from disan_tf.common.process import check_fork
+from disan_tf.layers.serialization import serializable
+from disan_tf.serving.fine_tuning.arguments import read_batch_labels, tensors_of
+from disan_tf.serving.inference.inputs import is_single
+from disan_tf.text import TextToIds
+from disan_tf.text.lookup import PADDING_ID
+from disan_tf.text.tokenizer import for_raw_text
+
+_TOKENIZER = ("lowercase", "split_words", "empty_tokens")
+
+
+@serializable
+class TextClassifierPreprocessor(tf.keras.layers.Layer):
+    """Turns texts into word ids, and names of classes into their numbers.
+
+    A `tf.data` dataset can map it, over batches or over single texts:
+
+        ids = dataset.map(classifier.preprocessor, tf.data.AUTOTUNE).prefetch(1)
+        classifier.fit(ids)
+
+    Args:
+      words: the words of ids 2 and up.
+      tokenizer: see `TextClassifier`.
+      fields: the names of the texts: ["sentence"], or for pairs ["premise", "hypothesis"].
+      classes: the names of the classes; () = labels are left as they are.
+      sequence_length: texts are cut and padded to this number of tokens; None = to the longest
+        text of a batch.
+
+    Call arguments:
+      x: texts as `TextClassifier.fit` reads them, but no dataset; or a single text, which gives
+        ids without a batch axis.
+      y: names or numbers of classes, or one-hot rows, which stay as they are; None = no labels.
+      sample_weight: passed on.
+
+    Returns:
+      The ids {field: <int32>[batch, length]}, alone or as Keras' tuples (ids, y) and (ids, y,
+      sample_weight): tensors in a graph, else NumPy arrays.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        tokenizer: Mapping[str, Union[bool, str]],
+        fields: Sequence[str] = ("sentence",),
+        classes: Sequence[str] = (),
+        sequence_length: Optional[int] = None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        check_fork()
+        self._words = "\n".join(words)  # Keras would track a list
+        self._tokenizer = {
+            "name": for_raw_text(tokenizer.get("name", "treebank")),
+            **{name: bool(tokenizer[name]) for name in _TOKENIZER},
+        }
+        self.fields, self.classes = tuple(fields), tuple(classes)
+        self.sequence_length = check_at_least("sequence_length", sequence_length, 1)
+        self.text_to_ids = TextToIds(words, *self._tokenizer.values())
+        self.built = True
+
+    @property
+    def words(self) -> list[str]:
+        """The words of ids 2 and up."""
+        return self._words.split("\n")
+
+    @property
+    def tokenizer(self) -> dict[str, Union[bool, str]]:
+        """The tokenizer's name and options."""
+        return dict(self._tokenizer)
+
+    @tf.autograph.experimental.do_not_convert
+    def __call__(self, x, y=None, sample_weight=None):
+        """Preprocesses a batch or a single text, see the class."""
+        check_fork()
+        texts = x if isinstance(x, (list, tuple)) and len(self.fields) > 1 else [x]
+        texts = x.values() if isinstance(x, Mapping) else texts
+        is_one = all(is_single(text) or _is_scalar(text) for text in texts)
+        columns = tensors_of(_as_batch(x, is_one), self.fields)
+        ids = self.text_to_ids.inputs(*map(self.text_to_ids.tokens, columns))
+        ids = dict(zip(self.fields, map(self._sized, ids)))
+        if is_one:
+            ids = {field: column[0] for field, column in ids.items()}
+        if self.classes and y is not None:
+            y = read_batch_labels(y, self.classes)
+        if tf.executing_eagerly():
+            ids = {field: column.numpy() for field, column in ids.items()}
+        if y is None and sample_weight is None:
+            return ids
+        return (ids, y) if sample_weight is None else (ids, y, sample_weight)
+
+    def _sized(self, ids: tf.Tensor) -> tf.Tensor:
+        """Returns ids <int32>[batch, length] of the wanted length."""
+        if self.sequence_length is None:
+            return ids
+        ids = ids[:, : self.sequence_length]
+        missing = self.sequence_length - tf.shape(ids)[1]
+        ids = tf.pad(ids, [[0, 0], [0, missing]], constant_values=PADDING_ID)
+        return tf.ensure_shape(ids, [None, self.sequence_length])
+
+    def get_config(self):
+        config = {"name": self.name, "words": self.words, "tokenizer": self.tokenizer}
+        config.update(fields=list(self.fields), classes=list(self.classes))
+        return {**config, "sequence_length": self.sequence_length}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+    def get_build_config(self):
+        """Returns None: the layer is built when it is made."""
+        return None
+
+
+def _is_scalar(text) -> bool:
+    """Returns whether a text is a scalar tensor of a graph."""
+    return tf.is_tensor(text) and text.shape.rank == 0
+
+
+def _as_batch(x, is_one: bool):
+    """Returns a single text, or a pair, as a batch of one."""
+    if not is_one:
+        return x
+    if isinstance(x, Mapping):
+        return {name: tf.reshape(text, [1]) for name, text in x.items()}
+    if isinstance(x, (list, tuple)):
+        return tuple(tf.reshape(text, [1]) for text in x)
+    return tf.reshape(x, [1])

@@ -1,0 +1,87 @@
+"""keras-hub's own tests of tasks, preprocessors, backbones and layers, applied to ours."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import disan_tf
+from disan_tf import encoders, layers
+from disan_tf.common.keras_version import CHOICE, is_keras_3
+from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
+from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
+from disan_tf.serving.fine_tuning.text_model import TextBackbone
+from tests.layers.test_keras import DIM, OF_TOKENS
+
+pytestmark = pytest.mark.skipif(
+    not is_keras_3() or importlib.util.find_spec("keras_hub") is None,
+    reason=f"needs keras-hub and {CHOICE}=3 (make test-keras3)",
+)
+WORDS = ["a", "film", "good", "bad", "is", "the"]
+TOKENIZER = {"lowercase": True, "split_words": False, "empty_tokens": False}
+TEXTS = ["a good film", "the film is bad", "good", "is the film good"]
+
+
+@pytest.fixture
+def case():
+    """Returns a case with keras-hub's tests."""
+    from keras_hub.src.tests.test_case import TestCase
+
+    return TestCase()
+
+
+def _sentence_model():
+    model = disan_tf.models.SentenceClassifier(
+        layers.WordEmbedding(len(WORDS), 0, DIM),
+        encoders.DiSAN(4, seed=3),
+        layers.ClassificationHead(2, 4, seed=5),
+    )
+    model(tf.constant([[2, 3]]))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore:.shuffle=True. was passed")
+@pytest.mark.parametrize("labels", [[0, 1, 1, 0], ["bad", "good", "good", "bad"]])
+def test_a_classifier_is_a_task(case, labels):
+    case.run_task_test(
+        TextClassifier,
+        {
+            "model": _sentence_model(),
+            "words": WORDS,
+            "tokenizer": TOKENIZER,
+            "classes": ["bad", "good"],
+        },
+        (TEXTS, labels),
+        expected_output_shape=(4, 2),
+    )
+
+
+@pytest.mark.parametrize("classes", [[], ["bad", "good"]])
+@pytest.mark.parametrize("data", ["texts", "labels", "weights"])
+def test_a_preprocessor_is_one(case, classes, data):
+    case.init_kwargs = {
+        "words": WORDS,
+        "tokenizer": TOKENIZER,
+        "classes": classes,
+        "sequence_length": 8,
+    }
+    inputs = {
+        "texts": TEXTS,
+        "labels": (TEXTS, [0, 1, 1, 0]),
+        "weights": (TEXTS, [0, 1, 1, 0], [0.5, 1.0, 1.0, 1.0]),
+    }[data]
+    case.run_preprocessor_test(
+        TextClassifierPreprocessor, case.init_kwargs, inputs, token_id_key="sentence"
+    )
+
+
+@pytest.mark.parametrize("encoder", ["DiSAN", "Source2TokenEncoder", "BiLSTMEncoder", "ReSAN"])
+def test_a_backbone_is_one(case, encoder):
+    case.run_backbone_test(
+        TextBackbone,
+        {"embedding": layers.WordEmbedding(9, 3, DIM), "encoder": OF_TOKENS[encoder]()},
+        np.array([[2, 3, 4, 5], [6, 7, 3, 2]], np.int32),
+        expected_output_shape=(2, OF_TOKENS[encoder]().output_size(DIM)),
+        run_quantization_check=False,
+    )

@@ -50,6 +50,7 @@ _SCHEMA = {
     "parameters": int,
     "bilm": (type(None), dict),
     "scores": {"step": int},
+    "multi_label?": bool,
     "weights": str,
     "sha256": {str: str},
 }
@@ -146,7 +147,11 @@ def write_bundle(
 
 
 def load_bundle(
-    directory, attention_form: str = "auto", dtype: str = "float32", has_weights: bool = True
+    directory,
+    attention_form: str = "auto",
+    dtype: str = "float32",
+    has_weights: bool = True,
+    multi_label: bool = False,
 ) -> Bundle:
     """Loads and checks a bundle. If a biLM feeds its model, the model computes the layers.
 
@@ -157,13 +162,20 @@ def load_bundle(
         differ by rounding between machines, whatever the dtype of the training; in bfloat16,
         probabilities differ by up to .02.
       has_weights: whether the weights are loaded; else they are drawn at random.
+      multi_label: whether the model's texts may have several classes, which the caller can read.
 
     Raises:
       UserError: a file is missing or differs from its digest, the bundle has another format, its
-        encoder does not exist, or the module of its encoder is not imported.
+        encoder does not exist, or the module of its encoder is not imported; or its texts have
+        several classes.
     """
     directory = Path(directory)
     info = read_info(directory)
+    if info.get("multi_label") and not multi_label:
+        raise UserError(
+            f"{directory} holds a multi-label classifier, which only Python reads: use "
+            f'disan_tf.TextClassifier.from_preset("{directory}").'
+        )
     check_digests(directory, info)
     path, count = directory / VOCABULARY, sum(info["words"])
     words = [word for _, word in files.read_lines(path)]

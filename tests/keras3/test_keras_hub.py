@@ -42,8 +42,15 @@ def _sentence_model():
 
 
 @pytest.mark.filterwarnings("ignore:.shuffle=True. was passed")
-@pytest.mark.parametrize("labels", [[0, 1, 1, 0], ["bad", "good", "good", "bad"]])
-def test_a_classifier_is_a_task(case, labels):
+@pytest.mark.parametrize(
+    "labels, multi_label",
+    [
+        ([0, 1, 1, 0], False),
+        (["bad", "good", "good", "bad"], False),
+        ([[0, 1], [0, 0], [1, 1], [1, 0]], True),
+    ],
+)
+def test_a_classifier_is_a_task(case, labels, multi_label):
     case.run_task_test(
         TextClassifier,
         {
@@ -51,6 +58,7 @@ def test_a_classifier_is_a_task(case, labels):
             "words": WORDS,
             "tokenizer": TOKENIZER,
             "classes": ["bad", "good"],
+            "multi_label": multi_label,
         },
         (TEXTS, labels),
         expected_output_shape=(4, 2),

@@ -81,8 +81,12 @@ class Client:
         outputs = self(*texts)
         if "score" in outputs:
             return f"{outputs['score']:.3f}"
-        best = outputs["probabilities"].argmax()
         note = ", no known word" if outputs["no_known_word"] else ""
+        if self.metadata.get("multi_label"):
+            classes = zip(self.metadata["classes"], outputs["probabilities"])
+            likely = [f"{name} ({p:.3f}{note})" for name, p in classes if p >= 0.5]
+            return ", ".join(likely) or "none of the classes"
+        best = outputs["probabilities"].argmax()
         return f"{self.metadata['classes'][best]} ({outputs['probabilities'][best]:.3f}{note})"
 
 

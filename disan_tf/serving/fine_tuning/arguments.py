@@ -16,6 +16,7 @@ import tensorflow as tf
 from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.options import suggestion
 from disan_tf.models.base import SENTENCE
+from disan_tf.serving.fine_tuning.multi_label import read_label_sets
 from disan_tf.serving.inference.inputs import is_single, read_inputs
 from disan_tf.serving.inference.records import Columns, usual_columns
 from disan_tf.text.labels import class_numbers
@@ -98,15 +99,22 @@ def labels_of(loss) -> str:
     Keras' losses read rows, except the sparse ones. A loss of your own reads what the Keras loss
     that it extends reads.
     """
+    for name in loss_names(loss):
+        return "numbers" if name.lower().startswith("sparse") else "rows"
+    return ""
+
+
+def loss_names(loss) -> list[str]:
+    """Returns the name of each of Keras' losses in `loss`, or of the loss that it extends."""
+    found = []
     for it in tf.nest.flatten(loss):
         if isinstance(it, str):
             names = [it]
         else:
             is_loss = isinstance(it, tf.keras.losses.Loss)
             names = map(_name_in_keras, type(it).__mro__ if is_loss else [it])
-        for name in filter(None, names):
-            return "numbers" if name.lower().startswith("sparse") else "rows"
-    return ""
+        found += list(filter(None, names))[:1]
+    return found
 
 
 def _name_in_keras(loss) -> str:
@@ -125,7 +133,8 @@ def read_examples(
     Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch.
     Class numbers replace class names; if all names are whole numbers, integer labels are names.
     `kind` is a result of `labels_of`: for "rows", one-hot rows replace both, and given rows stay as
-    they are; for "", all numeric labels do. For None, labels may be missing and are not read.
+    they are; for "", all numeric labels do; "sets" are the labels of `read_label_sets`. For None,
+    labels may be missing and are not read.
 
     Raises:
       ValueError: the labels are missing, or a text or label is wrong; then the message has its
@@ -247,18 +256,24 @@ def plain_errors():
 def _read_labels(y, texts, classes, kind):
     if y is None or isinstance(y, _ClassNumbers):
         return y
+    if kind == "sets":
+        return read_label_sets(y, classes, _count(texts))
     labels = np.asarray(_single_column(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if _is_read(kind, labels.ndim, labels.dtype.kind in "OUST"):
         return labels
-    count = len(tf.nest.flatten(texts)[0] if isinstance(texts, (tuple, Mapping)) else texts)
+    count = _count(texts)
     if labels.shape != (count,):
         raise ValueError(
             f"give one name or number of a class for each of the {count} texts; the labels have "
             f"the shape {labels.shape} ({type(y).__name__}){_hint(labels.shape, classes)}."
         )
     return _encode(labels, classes, kind).view(_ClassNumbers)
+
+
+def _count(texts) -> int:
+    return len(tf.nest.flatten(texts)[0] if isinstance(texts, (tuple, Mapping)) else texts)
 
 
 def _hint(shape, classes: Sequence[str]) -> str:
@@ -373,6 +388,13 @@ def list_texts(texts, fields: Sequence[str]) -> list[str]:
 
 def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: str) -> tf.Tensor:
     """Returns the labels of a batch as `_read_labels` does."""
+    if kind == "sets":
+        if labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
+            raise ValueError(
+                f"the dataset's labels have the shape {labels.shape}; give batches with "
+                f"{len(classes)} numbers of 0 and 1 for each text."
+            )
+        return tf.cast(labels, tf.float32)
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if _is_read(kind, labels.shape.rank, labels.dtype == tf.string):

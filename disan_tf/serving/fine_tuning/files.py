@@ -32,7 +32,7 @@ def read_preset(
 
     Without names the model has the preset's own classes and head; see `TextClassifier.from_preset`.
     """
-    bundle = load_reader(preset, dtype, load_weights)
+    bundle = load_reader(preset, dtype, load_weights, multi_label=True)
     model, config = bundle.model, bundle.config.to_dict()
     if config["embedding"]["name"] != "words":
         raise ValueError(f"{preset} reads more than word ids; choose another preset.")
@@ -58,7 +58,8 @@ def write_preset(
 ) -> None:
     """Writes a classifier as a folder that `disan_tf.load` and `from_preset` read, with its card.
 
-    An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores".
+    An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores", and
+    "multi_label" if that is true.
     ValueError: a file that is not part of a preset would be overwritten.
     """
     content = "".join(f"{word}\n" for word in words).encode()
@@ -87,6 +88,10 @@ def write_preset(
     write_atomically(folder / _CARD, _model_card(folder.resolve().name, model, info))
 
 
+_HOW_TO_LOAD = """    model = disan_tf.load("{name}")  # predicts labels, vectors and attention
+"""
+
+
 def _model_card(name: str, model: SentenceClassifier, info: dict) -> str:
     """Returns the model card of a fine-tuned classifier."""
     return f"""# {name}
@@ -102,22 +107,21 @@ A `disan_tf.TextClassifier` that was fine-tuned from the preset {info["config"][
 | training steps | {info["scores"]["step"]:,} |
 
     classifier = disan_tf.TextClassifier.from_preset("{name}")  # predicts logits, can be trained on
-    model = disan_tf.load("{name}")  # predicts labels, vectors and attention
-
+{_HOW_TO_LOAD.format(name=name) * ("multi_label" not in info)}
 Out-of-vocabulary words map to one token. Probabilities are not calibrated. `model.json` has the
 digests of all files.
 """
 
 
 def write_saved_model(
-    path, format, serve: Callable, fields: Sequence[str], classes: Sequence[str], parts: Mapping
+    path, format, serve: Callable, fields: Sequence[str], about: Mapping, parts: Mapping
 ) -> None:
     """Writes a SavedModel that serves strings, see `TextClassifier.export`.
 
     Args:
       path, format: the folder, and "tf_saved_model". An older SavedModel in the folder is replaced.
       serve: a function from a string tensor for each field to tensors by name.
-      fields, classes: names of the texts and of the classes, written to the metadata.
+      fields, about: the names of the texts, and what else the metadata has.
       parts: what the SavedModel holds, by name.
 
     Raises:
@@ -149,7 +153,7 @@ def write_saved_model(
     served.serve = tf.function(serve_portably, input_signature=specs, autograph=False)
     with scratch_folder(path) as scratch:
         tf.saved_model.save(served, str(scratch / "new"), {"serving_default": served.serve})
-        write_json(scratch / "new" / METADATA, {"inputs": names, "classes": classes})
+        write_json(scratch / "new" / METADATA, {"inputs": names, **about})
         if path.exists():
             os.replace(path, scratch / "old")
         sync_and_rename(scratch / "new", path)

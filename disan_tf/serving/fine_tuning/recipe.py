@@ -18,12 +18,13 @@ class BestAverages(tf.keras.callbacks.Callback):
     starting from the initial weights. Only trainable weights are averaged.
 
     Args:
-      patience: number of epochs without a higher validation accuracy after which training ends.
+      patience: number of epochs without a higher validation score after which training ends.
+      score: the name of that score in Keras' logs.
     """
 
-    def __init__(self, patience: int):
+    def __init__(self, patience: int, score: str = "val_accuracy"):
         super().__init__()
-        self.patience = patience
+        self.patience, self.score = patience, score
 
     def on_train_begin(self, logs=None):
         self.weights = self.model.trainable_variables
@@ -49,8 +50,8 @@ class BestAverages(tf.keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self.waited += 1
-        if logs["val_accuracy"] > self.best_score:
-            self.best_score, self.waited = logs["val_accuracy"], 0
+        if logs[self.score] > self.best_score:
+            self.best_score, self.waited = logs[self.score], 0
             self.best = self.averages
         if self.waited >= self.patience:
             self.model.stop_training = True
@@ -70,9 +71,11 @@ class BestAverages(tf.keras.callbacks.Callback):
 def hold_out(texts, labels, seed: int) -> tuple[tuple, tuple]:
     """Draws `HELD_OUT` of each class's examples, at least one of two.
 
+    Multi-label examples count as one class.
+
     Args:
       texts: an array of the examples' texts; for pairs a tuple of two.
-      labels: class numbers <int64>[examples].
+      labels: class numbers <int64>[examples], or rows <float32>[examples, classes].
       seed: seeds the draw.
 
     Returns:
@@ -83,8 +86,9 @@ def hold_out(texts, labels, seed: int) -> tuple[tuple, tuple]:
     """
     draw = np.random.default_rng(seed)
     is_held_out = np.zeros(len(labels), bool)
-    for number in np.unique(labels):
-        (examples,) = np.nonzero(labels == number)
+    numbers = labels if labels.ndim == 1 else np.zeros(len(labels))
+    for number in np.unique(numbers):
+        (examples,) = np.nonzero(numbers == number)
         count = max(1, round(HELD_OUT * len(examples))) if len(examples) > 1 else 0
         is_held_out[draw.permutation(examples)[:count]] = True
     if not is_held_out.any():

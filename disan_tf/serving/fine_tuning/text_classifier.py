@@ -19,12 +19,14 @@ from disan_tf.serving.fine_tuning.arguments import (
     check_arguments,
     labels_of,
     leave_out_empty_images,
+    loss_names,
     plain_errors,
     read_class_weights,
     read_examples,
     read_weights,
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
+from disan_tf.serving.fine_tuning.multi_label import check_loss, default_metrics
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
@@ -67,6 +69,9 @@ class TextClassifier(TextModel):
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
+      multi_label: whether a text may have several classes, or none. Then each class has a
+        probability of its own, the loss is binary cross-entropy, the metrics are micro and macro
+        F1, and labels are lists of names or rows of 0 and 1.
       sequence_length: see `TextClassifierPreprocessor`.
       compile: whether the classifier is compiled; else call `compile` before `fit`.
       name: as for every Keras model.
@@ -86,17 +91,23 @@ class TextClassifier(TextModel):
         classes: Sequence[str],
         config: Optional[Mapping] = None,
         activation: Optional[str] = None,
+        multi_label: bool = False,
         sequence_length: Optional[int] = None,
         compile: bool = True,
         **kwargs,
     ):
         classes = check_arguments(classes, head=model.head)
+        numbered = () if multi_label else classes
         preprocessor = TextClassifierPreprocessor(
-            words, tokenizer, model.fields, classes, sequence_length
+            words, tokenizer, model.fields, numbered, sequence_length
         )
         super().__init__(model, preprocessor, **kwargs)
+        self.multi_label = multi_label
         self._config = json.dumps(config)  # Keras would track a dictionary
         self.activation = tf.keras.activations.get(activation)
+        unfit = "softmax" if multi_label else "sigmoid"
+        if self.activation is tf.keras.activations.get(unfit):
+            raise ValueError(f"activation={unfit} does not fit multi_label={multi_label}.")
         self.classes = classes
         if compile:
             self.compile()
@@ -109,6 +120,7 @@ class TextClassifier(TextModel):
         num_classes: Optional[int] = None,
         *,
         pairs: bool = False,
+        multi_label: Optional[bool] = None,
         encoder_trainable: bool = True,
         embedding_trainable: bool = True,
         activation: Optional[str] = None,
@@ -126,6 +138,8 @@ class TextClassifier(TextModel):
           classes: the names of new classes; None = the preset's own classes and head.
           num_classes: the number of new classes, if they have no names.
           pairs: whether a classifier of new classes reads pairs of texts.
+          multi_label: whether a text may have several of the new classes, see the class; None = as
+            the preset without new classes, else False.
           encoder_trainable: whether `fit` changes the encoder.
           embedding_trainable: whether `fit` changes the vectors of the preset's training words;
             `fine_tune` never does.
@@ -144,6 +158,7 @@ class TextClassifier(TextModel):
         """
         switches = {
             "pairs": pairs,
+            "multi_label": bool(multi_label) if multi_label is None else multi_label,
             "encoder_trainable": encoder_trainable,
             "embedding_trainable": embedding_trainable,
             "load_weights": load_weights,
@@ -151,10 +166,18 @@ class TextClassifier(TextModel):
         }
         names = check_arguments(classes, num_classes, switches)
         bundle, model, config = read_preset(preset, names, pairs, dtype, load_weights)
+        of_preset = bundle.info.get("multi_label", False)
+        if not names and multi_label not in (None, of_preset):
+            raise ValueError(
+                f"multi_label={multi_label}, but the classes of {preset} have multi_label="
+                f"{of_preset}; name new classes with classes=."
+            )
+        multi_label = bool(multi_label) if names else of_preset
         model.encoder.trainable = encoder_trainable
         model.embedding.trainable = embedding_trainable
         tokenizer, names = bundle.info["tokenizer"], names or bundle.classes
         arguments = {"activation": activation, "compile": compile, "name": name}
+        arguments["multi_label"] = multi_label
         classifier = cls(model, bundle.vocabulary, tokenizer, names, config, **arguments)
         if preprocessor != "auto":
             classifier.preprocessor = preprocessor
@@ -169,13 +192,23 @@ class TextClassifier(TextModel):
     num_classes = property(lambda self: len(self.classes), doc="The number of classes.")
 
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
-        """Configures training; without arguments Adam, cross-entropy and accuracy."""
+        """Configures training; without arguments Adam, cross-entropy and accuracy.
+
+        Raises:
+          ValueError: the loss does not fit the classifier's probabilities, see `multi_label`.
+        """
         if kwargs.get("jit_compile") is True:
             raise ValueError(
                 "jit_compile=True: XLA cannot compile the look-up of strings; leave it out."
             )
         is_linear = self.activation is tf.keras.activations.linear
-        loss = loss or tf.keras.losses.SparseCategoricalCrossentropy(from_logits=is_linear)
+        if loss is not None:
+            check_loss(loss_names(loss), self.multi_label)
+        losses = tf.keras.losses
+        if self.multi_label:
+            loss = loss or losses.BinaryCrossentropy(from_logits=is_linear)
+            metrics = default_metrics(is_linear) if metrics is None else metrics
+        loss = loss or losses.SparseCategoricalCrossentropy(from_logits=is_linear)
         metrics = ["accuracy"] if metrics is None else metrics
         super().compile(optimizer=optimizer, loss=loss, metrics=metrics, **kwargs)
 
@@ -189,6 +222,8 @@ class TextClassifier(TextModel):
         elif validation_data is not None:
             validation_data, _ = self._read(validation_data, None)
         x, y = self._read(x, y)
+        if class_weight is not None and self.multi_label:
+            raise ValueError("class_weight needs texts of one class; use sample_weight.")
         kwargs["class_weight"] = read_class_weights(class_weight, self.classes)
         kwargs["sample_weight"] = read_weights(kwargs.get("sample_weight"))
         leave_out_empty_images(self.weights, kwargs.get("callbacks"))
@@ -210,12 +245,13 @@ class TextClassifier(TextModel):
         """Compiles and trains with optimizer, averaging and early stopping of config `own_table`.
 
         The optimizer is Adam with learning rate 0.001, and the word vectors become fixed. The final
-        weights are the moving averages of the epoch with the highest validation accuracy.
+        weights are the moving averages of the epoch with the highest validation accuracy, or micro
+        F1 for a multi-label classifier.
 
         Args:
           x, y: texts, and the names or numbers of their classes; no datasets.
           validation_data: (texts, labels) that select the epoch; None = a tenth of each class of x,
-            and at least one text of a class that has two.
+            and at least one text of a class that has two; a tenth of multi-label texts.
           epochs: maximum number of epochs.
           patience: number of epochs without a higher validation accuracy after which training ends.
           batch_size: number of texts in a step.
@@ -230,8 +266,8 @@ class TextClassifier(TextModel):
         """
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
-        x, y = self._read(x, y, "numbers")
-        if isinstance(y, np.ndarray) and len({*y.tolist()}) == 1:
+        x, y = self._read(x, y, "sets" if self.multi_label else "numbers")
+        if not self.multi_label and isinstance(y, np.ndarray) and len({*y.tolist()}) == 1:
             sentence = f"All {len(y):,} texts have the class {self.classes[y[0]]}."
             warnings.warn(sentence, stacklevel=2)
         if not isinstance(x, (np.ndarray, tuple)):
@@ -242,7 +278,9 @@ class TextClassifier(TextModel):
             (x, y), validation_data = hold_out(x, y, seed)
         self.embedding.trainable = False
         self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
-        callbacks = [*tf.nest.flatten(kwargs.pop("callbacks", None) or []), BestAverages(patience)]
+        score = "val_micro_f1" if self.multi_label else "val_accuracy"
+        callbacks = tf.nest.flatten(kwargs.pop("callbacks", None) or [])
+        callbacks.append(BestAverages(patience, score))
         options = {"epochs": epochs, "callbacks": callbacks, **kwargs}
         batch_size = check_count("batch_size", batch_size)
         return self.fit(x, y, batch_size, validation_data=validation_data, **options)
@@ -283,24 +321,38 @@ class TextClassifier(TextModel):
     def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
         """Computes the probabilities <float32>[texts, classes].
 
+        They sum to 1 for each text, unless the classifier is multi-label.
+
         Raises:
-          ValueError: `activation` is another function than softmax.
+          ValueError: `activation` is a function of other values than probabilities.
         """
         outputs = self.predict(texts, batch_size=batch_size, verbose=0)
-        if self.activation is tf.keras.activations.softmax:
+        name = "sigmoid" if self.multi_label else "softmax"
+        if self.activation is tf.keras.activations.get(name):
             return outputs
         if self.activation is not tf.keras.activations.linear:
-            raise ValueError("predict_proba needs activation=None or activation='softmax'.")
-        return tf.nn.softmax(outputs).numpy()
+            raise ValueError(f"predict_proba needs activation=None or activation='{name}'.")
+        return (tf.sigmoid if self.multi_label else tf.nn.softmax)(outputs).numpy()
 
-    def predict_labels(self, texts, batch_size: Optional[int] = None) -> list[Optional[str]]:
-        """Predicts the name of each text's class.
+    def predict_labels(
+        self, texts, batch_size: Optional[int] = None, threshold: float = 0.5
+    ) -> list[Union[str, list[str], None]]:
+        """Predicts the name of each text's class; for a multi-label classifier a list of names.
 
         A blank text, which has no word, has None; in datasets and batches it has a class.
+
+        Args:
+          texts: as for `predict`.
+          batch_size: number of texts in a batch.
+          threshold: the least probability of a class that a multi-label text has.
         """
         texts = self._read(texts, None, None)[0]
-        outputs = self.predict(texts, batch_size=batch_size, verbose=0)
-        labels = [self.classes[number] for number in outputs.argmax(axis=-1)]
+        if self.multi_label:
+            likely = self.predict_proba(texts, batch_size) >= threshold
+            labels = [[self.classes[n] for n in np.flatnonzero(row)] for row in likely]
+        else:
+            outputs = self.predict(texts, batch_size=batch_size, verbose=0)
+            labels = [self.classes[number] for number in outputs.argmax(axis=-1)]
         if not isinstance(texts, (np.ndarray, tuple)) or are_ids(texts):
             return labels  # datasets and batches may be read only once
         return [None if blank else label for blank, label in zip(self._are_blank(texts), labels)]
@@ -313,7 +365,7 @@ class TextClassifier(TextModel):
         if kind == "loss":
             if getattr(self, "optimizer", None) is None:
                 raise ValueError("You must call `compile` before you train or evaluate.")
-            kind = labels_of(self.loss)
+            kind = "sets" if self.multi_label else labels_of(self.loss)
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
 
     def _read_tensors(self, x, y) -> tuple:
@@ -354,14 +406,16 @@ class TextClassifier(TextModel):
         about = {
             "classes": list(self.classes),
             "tokenizer": self._text_preprocessor.tokenizer,
-            "scores": {"step": int(self.optimizer.iterations)},
+            "scores": {"step": int(self.optimizer.iterations) if self.optimizer else 0},
+            **({"multi_label": True} if self.multi_label else {}),
         }
         write_preset(Path(folder), self.sentence_model, config, self.words, about)
 
     def export(self, path: Union[str, Path], format: str = "tf_saved_model", **kwargs) -> None:
         """Writes a SavedModel from raw text to predictions, for other processes.
 
-        It has the inputs and outputs of `--mode=export`'s signature `serving_default`. A process
+        It has the inputs and outputs of `--mode=export`'s signature `serving_default`; a
+        multi-label classifier has no output "class". A process
         that loads it needs `import tensorflow_text`, and not this package. An older SavedModel in
         the folder is replaced. Further arguments of Keras' `export` have no effect.
 
@@ -373,12 +427,19 @@ class TextClassifier(TextModel):
 
         def serve(*texts):
             inputs = self.preprocess(texts[0] if len(texts) == 1 else texts).values()
-            described = describe_classes(model(*inputs, training=False), model, self.classes)
+            logits = model(*inputs, training=False)
+            described = describe_classes(logits, model, self.classes)
+            if self.multi_label:
+                del described["class"]
+                described["probabilities"] = tf.sigmoid(logits)
             return {**described, NO_KNOWN_WORD: model.lacks_words(*inputs)}
 
         text_to_ids = self._text_preprocessor.text_to_ids
         parts = {"weights": list(self.weights), "text_to_ids": text_to_ids}
-        write_saved_model(path, format, serve, model.fields, self.classes, parts)
+        about = {"multi_label": True} if self.multi_label else {}
+        write_saved_model(
+            path, format, serve, model.fields, {"classes": self.classes, **about}, parts
+        )
 
     def get_config(self):
         return {
@@ -390,6 +451,7 @@ class TextClassifier(TextModel):
             "classes": list(self.classes),
             "config": json.loads(self._config),
             "activation": tf.keras.activations.serialize(self.activation),
+            "multi_label": self.multi_label,
         }
 
     @classmethod

@@ -58,12 +58,16 @@ def load(
 
 
 def load_reader(
-    checkpoint: Union[str, Path], dtype: str = "float32", has_weights: bool = True
+    checkpoint: Union[str, Path],
+    dtype: str = "float32",
+    has_weights: bool = True,
+    multi_label: bool = False,
 ) -> Bundle:
     """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`."""
     check_fork()
     folder = find_bundle(checkpoint)
-    bundle = load_bundle(folder, dtype=dtype, has_weights=has_weights)
+    options = {"has_weights": has_weights, "multi_label": multi_label}
+    bundle = load_bundle(folder, dtype=dtype, **options)
     if not bundle.model.signatures():
         raise UserError(
             f"{folder} holds a language model, which makes no predictions; --mode=export writes "

@@ -1,0 +1,126 @@
+"""Labels, scores and losses of a classifier whose texts may have several classes, or none."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.options import suggestion
+from disan_tf.layers.serialization import serializable
+
+_ONE_CLASS = ("sparse", "categorical")  # beginnings of losses' names
+_BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
+
+
+@serializable
+class F1OfLogits(tf.keras.metrics.F1Score):
+    """Keras' F1 score for logits; a class counts from a probability of .5 on."""
+
+    def __init__(self, average="micro", name="micro_f1", dtype=None, threshold=0.5):
+        super().__init__(average=average, threshold=threshold, name=name, dtype=dtype)
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        return super().update_state(y_true, tf.sigmoid(y_pred), sample_weight)
+
+
+def default_metrics(are_logits: bool) -> list:
+    """Returns micro and macro F1 at a threshold of .5 for logits or probabilities."""
+    if are_logits:
+        return [F1OfLogits(average, f"{average}_f1") for average in ("micro", "macro")]
+    score = tf.keras.metrics.F1Score
+    return [
+        score(average=average, threshold=0.5, name=f"{average}_f1")
+        for average in ("micro", "macro")
+    ]
+
+
+def check_loss(names: Sequence[str], multi_label: bool) -> None:
+    """Raises ValueError for a loss that does not fit a classifier's probabilities.
+
+    Args:
+      names: the names of the losses in Keras, see `loss_names`.
+      multi_label: whether each class has a probability of its own, else a softmax.
+    """
+    for name in names:
+        word = name.lower()
+        if multi_label and word.startswith(_ONE_CLASS):
+            raise ValueError(
+                f"loss={name} expects one class for each text, and multi_label=True several; use "
+                "BinaryCrossentropy(from_logits=True)."
+            )
+        if not multi_label and word.startswith(_BINARY):
+            raise ValueError(
+                f"loss={name} expects a probability of its own for each class, and this classifier "
+                "has a softmax; use SparseCategoricalCrossentropy(from_logits=True), or "
+                "multi_label=True for texts with several classes."
+            )
+
+
+def read_label_sets(y, classes: Sequence[str], count: int):
+    """Returns the labels of texts as rows <float32>[count, classes] of 0 and 1.
+
+    Args:
+      y: for each text a list of names, or a row of 0 and 1; a DataFrame may have the classes as its
+        columns, in any order.
+      classes: the names of the classes.
+      count: the number of texts.
+
+    Raises:
+      ValueError: a name is no class, a number is neither 0 nor 1, or the shape does not fit.
+    """
+    names = [str(name) for name in getattr(y, "columns", [])]
+    if {*names} == {*classes} and len(names) == len(classes):
+        y = np.stack([np.asarray(y[name]) for name in classes], axis=1)
+    if isinstance(y, Mapping):
+        raise ValueError("the labels are a mapping; give a list of names, or a row, for each text.")
+    if hasattr(y, "dtype") and getattr(y, "ndim", len(getattr(y, "shape", ()))) == 2:
+        rows = np.asarray(y)
+    else:
+        sets = list(y)
+        if all(not isinstance(item, str) and _are_numbers(item) for item in sets) and any(
+            len(item) for item in sets
+        ):
+            rows = _stack(sets)
+        else:
+            rows = np.stack([_row(*item, classes) for item in enumerate(sets)] or [[]])
+    if rows.shape != (count, len(classes)):
+        raise ValueError(
+            f"give a list of names, or {len(classes)} numbers of 0 and 1, for each of the {count} "
+            f"texts; the labels have the shape {rows.shape}."
+        )
+    rows = rows.astype(np.float32)
+    if not ((rows == 0) | (rows == 1)).all():
+        position = int(np.argwhere((rows != 0) & (rows != 1))[0, 0])
+        raise ValueError(f"label {position} is {rows[position].tolist()}; it must have 0 and 1.")
+    return rows
+
+
+def _are_numbers(item) -> bool:
+    return hasattr(item, "__len__") and all(
+        isinstance(value, (int, float, np.number, np.bool_)) for value in item
+    )
+
+
+def _stack(sets) -> np.ndarray:
+    lengths = {len(item) for item in sets}
+    if len(lengths) > 1:
+        raise ValueError(f"the labels are rows of {min(lengths)} to {max(lengths)} numbers.")
+    return np.array([list(item) for item in sets])
+
+
+def _row(position: int, names, classes: Sequence[str]) -> np.ndarray:
+    """Returns a row for a list of names."""
+    if isinstance(names, (str, bytes)) or not hasattr(names, "__iter__"):
+        raise ValueError(
+            f"label {position} is {str(names)[:40]!r}; give a list of names for each text, [] for "
+            "none."
+        )
+    row = np.zeros(len(classes), np.float32)
+    for name in names:
+        if name not in classes:
+            raise ValueError(
+                f"label {position} has {str(name)[:40]!r}, which is none of the {len(classes)} "
+                f"classes{suggestion(name, classes)}"
+            )
+        row[list(classes).index(name)] = 1.0
+    return row

@@ -43,7 +43,10 @@ class _Keras3Layer(tf.keras.layers.Layer):
         if self._call_has_mask_arg and args and kwargs.get("mask") is None:
             place = self.call_signature_parameters.index("mask")
             if len(args) <= place:
-                kwargs["mask"] = getattr(args[0], "_keras_mask", None)
+                mask, x = getattr(args[0], "_keras_mask", None), args[0]
+                while mask is not None and len(mask.shape) >= len(x.shape) > 1:
+                    mask = tf.keras.ops.any(mask, axis=-1)  # `TimeDistributed` leaves inner masks
+                kwargs["mask"] = mask
         return super().__call__(*args, **kwargs)
 
     def build(self, input_shape):

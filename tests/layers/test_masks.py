@@ -104,3 +104,24 @@ def test_padded_heads_attend_to_nothing_in_an_encoder(name):
     name = next(name for name in attended if attended[name].shape[1:3] == [4, 4])
     padded = tf.boolean_mask(attended[name], IDS == 0)
     np.testing.assert_array_equal(padded, np.zeros_like(padded))
+
+
+@pytest.mark.filterwarnings("ignore:Layer 'flatten.*mask")
+@pytest.mark.parametrize("name", ["DiSAN", "Source2TokenEncoder"])
+def test_sentences_of_a_document_keep_its_mask(name):
+    ids = np.zeros([2, 3, 4], np.int32)  # [documents, sentences, words]
+    ids[0, 0, :4], ids[0, 1, :2], ids[1, 0, :3] = [2, 3, 4, 5], [6, 7], [8, 2, 3]
+    embedding, sentence = tf.keras.layers.Embedding(9, DIM, mask_zero=True), OF_TOKENS[name]()
+    document = layers.Source2Token()
+    inputs = tf.keras.Input([3, 4], dtype="int32")
+    vectors = tf.keras.layers.TimeDistributed(sentence)(embedding(inputs))
+    model = tf.keras.Model(inputs, document(vectors))
+    _draw(model)
+    words = tf.identity(embedding(ids.reshape(-1, 4)))
+    vectors = sentence(words, mask=ids.reshape(-1, 4) != 0)
+    expected = document(tf.reshape(vectors, [2, 3, -1]), mask=(ids != 0).any(axis=2))
+    assert_near(model(ids), expected, 1e-6)
+    assert_near(model.predict(ids, verbose=0), expected, 1e-6)
+    longer = np.pad(ids, [[0, 0], [0, 2], [0, 0]])
+    grown = tf.keras.layers.TimeDistributed(sentence)(embedding(longer))
+    assert_near(document(grown), expected, 1e-6)

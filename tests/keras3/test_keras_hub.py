@@ -1,6 +1,7 @@
 """keras-hub's own tests of tasks, preprocessors, backbones and layers, applied to ours."""
 
 import importlib.util
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.fine_tuning.text_model import TextBackbone
 from tests.layers.test_keras import DIM, OF_TOKENS
+from tests.support.processes import ROOT
 
 pytestmark = pytest.mark.skipif(
     not is_keras_3() or importlib.util.find_spec("keras_hub") is None,
@@ -93,3 +95,14 @@ def test_a_backbone_is_one(case, encoder):
         expected_output_shape=(2, OF_TOKENS[encoder]().output_size(DIM)),
         run_quantization_check=False,
     )
+
+
+@pytest.mark.filterwarnings("ignore:Gradients do not exist for variables .*pooled_dense")
+def test_the_example_of_the_page_on_keras_runs():
+    text = (ROOT / "docs/how_to/keras.md").read_text(encoding="utf-8")
+    section = text.split("\n## DiSAN on a keras-hub backbone\n")[1]
+    found = {}
+    exec("\n".join(re.findall(r"^    (.*)$", section, re.M)), found)
+    assert found["predictions"].shape == (16, 2)
+    changed = found["bert"].get_layer("token_embedding").trainable_weights
+    assert changed and np.isfinite(found["predictions"]).all()

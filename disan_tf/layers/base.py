@@ -33,7 +33,7 @@ class BaseLayer(ConfiguredLayer):
         made, so that `keras.utils.set_random_seed` reproduces it, and kept in the config.
 
     Call arguments of layers that document no others:
-      x: <float>[batch, length, dim].
+      x: <float>[batch, length, dim], finite on padding too: NaN there would make gradients NaN.
       mask: <bool>[batch, length], True = real token; None = the mask that Keras passes on from
         earlier layers, or else all tokens. If the output has vectors of tokens, it keeps the mask.
       training: whether dropout acts.

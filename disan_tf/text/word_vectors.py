@@ -141,7 +141,7 @@ def _preset_vectors(path: Path, dim: int) -> dict[str, np.ndarray]:
     return vectors
 
 
-def _check_dimension(path: Path, line: str, dim: int, owner: str) -> None:
+def _check_dimension(path: Path, line: str, dim: int, owner: str = "the config") -> None:
     """Compares `dim` with the header, or else with the length of the first row's vector."""
     fields, header = line.split(" "), _HEADER.fullmatch(line)
     actual = int(header[2]) if header else len(fields) - 1

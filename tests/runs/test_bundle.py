@@ -118,7 +118,7 @@ def test_a_dtype_that_keras_does_not_know_is_refused(tmp_path, corpus):
     path = bundle.directory / "model.json"
     config = {**bundle.info["config"], "dtype": "float23"}
     path.write_text(json.dumps({**bundle.info, "config": config}))
-    with pytest.raises(UserError, match="model.json: config.dtype='float23' must name a dtype"):
+    with pytest.raises(UserError, match="model.json: config.dtype='float23' must be float32"):
         load_bundle(bundle.directory)
 
 

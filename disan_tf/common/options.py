@@ -3,9 +3,10 @@
 A component is, for example, an encoder, an optimizer or the schedule of a training. The parameters
 of its constructor, or of a function that checks them, define its options by name, annotation and
 default; an option without a default must be given. A parameter whose annotation is a dataclass
-stands for the options of that dataclass. The component checks the values and their combinations
-itself: it raises ValueError("name=value must be ..."), as do `check_choice` and its like.
-`read_section` makes the components of a section of a config and names the wrong flag.
+stands for the options of that dataclass. Types and `Literal` choices are checked by the annotation;
+the component checks limits and combinations itself. Both raise ValueError("name=value must be
+..."). `read_section` makes the components of a section of a config and names the wrong flag;
+`check_arguments` checks a call.
 """
 
 import difflib
@@ -13,10 +14,12 @@ import functools
 import inspect
 import math
 import numbers
+import textwrap
+import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Literal, Optional, Union
 
 from disan_tf.common.errors import UserError
 
@@ -61,9 +64,8 @@ def read_section(section: str, values: Mapping, owner: str, *components: Callabl
     for name, option in known.items():
         if name not in values and option.default is inspect.Parameter.empty:
             raise UserError(f"{flag(section, name)} is missing; {owner} needs it.")
-        if name in values and not _fits(values[name], option.annotation):
-            wanted = _description(option.annotation)
-            raise UserError(f"{flag(section, name)}={values[name]!r} must be {wanted}.")
+        if name in values:
+            check_type(flag(section, name), values[name], option.annotation, UserError)
         most = MAX_UNITS if section in _MODEL else MAX_NUMBER
         if name in values and not _is_within(values[name], most):
             raise UserError(f"{flag(section, name)}={values[name]} must be at most {most:,}.")
@@ -126,15 +128,60 @@ def _parameters(component: Callable) -> dict[str, inspect.Parameter]:
         component, given = component.func, component.keywords
     parameters = {}
     for function in _functions(component):
-        types = typing.get_type_hints(function)
-        for name, parameter in inspect.signature(function).parameters.items():
-            if name != "self" and parameter.kind not in (
-                parameter.VAR_POSITIONAL,
-                parameter.VAR_KEYWORD,
-            ):
-                annotation = types.get(name, Any)
-                parameters.setdefault(name, parameter.replace(annotation=annotation))
+        for name, parameter in _named(inspect.unwrap(function)).items():
+            parameters.setdefault(name, parameter)
     return {name: parameter for name, parameter in parameters.items() if name not in given}
+
+
+@functools.cache
+def _named(function: Callable) -> dict[str, inspect.Parameter]:
+    """Returns the named parameters of a function but `self`, with their annotations as types."""
+    parameters = {
+        name: parameter
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "self"
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+    names = getattr(function, "__globals__", {})
+    return {
+        name: parameter.replace(annotation=_resolved(parameter.annotation, names))
+        for name, parameter in parameters.items()
+    }
+
+
+def _resolved(annotation, names: dict):
+    """Returns an annotation as a type; `Any` if there is none, or if it is for type checkers."""
+    if annotation is inspect.Parameter.empty:
+        return Any
+    try:
+        holder = types.SimpleNamespace(__annotations__={"it": annotation})
+        return typing.get_type_hints(holder, names)["it"]
+    except (NameError, TypeError):  # a name that only a type checker imports, or a newer syntax
+        return Any
+
+
+def check_arguments(function: Callable, args: Sequence, kwargs: Mapping) -> None:
+    """Raises ValueError("name=value must be ...") if a call has an argument of a wrong type.
+
+    Args:
+      function: the function, whose annotations say which values are right. A default is right too.
+      args, kwargs: the arguments of the call, without `self`; other names are ignored.
+    """
+    parameters = _named(function)
+    for name, value in [*zip(parameters, args), *kwargs.items()]:
+        parameter = parameters.get(name)
+        if parameter is not None and value is not parameter.default:
+            check_type(name, value, parameter.annotation)
+
+
+def check_type(name: str, value, annotation, error: type[Exception] = ValueError):
+    """Returns `value`, which must match an annotation; other values raise the error."""
+    if _fits(value, annotation):
+        return value
+    choices = _choices(annotation)
+    shown = value if choices and isinstance(value, str) else textwrap.shorten(repr(value), 80)
+    wanted = join_choices(_descriptions(annotation))
+    raise error(f"{name}={shown} must be {wanted}{suggestion(value, choices)}")
 
 
 def _functions(component) -> list[Callable]:
@@ -232,6 +279,8 @@ def _fits(value, annotation) -> bool:
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Union:
         return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return any(isinstance(value, type(part)) and value == part for part in parts)
     if origin is Sequence:
         return _is_list(value) and all(_fits(item, parts[0]) for item in value)
     if origin is tuple:
@@ -240,10 +289,10 @@ def _fits(value, annotation) -> bool:
         return _is_mapping(value)
     if annotation not in _TYPES:
         return True
-    if isinstance(value, bool):  # a number to Python
+    if type(value).__name__ in ("bool", "bool_"):  # a number to Python; "bool_" is NumPy's
         return annotation is bool
-    is_finite = not isinstance(value, float) or math.isfinite(value)
-    return is_finite and isinstance(value, _TYPES[annotation][0])
+    is_whole = isinstance(value, numbers.Integral) or not isinstance(value, numbers.Real)
+    return (is_whole or math.isfinite(value)) and isinstance(value, _TYPES[annotation][0])
 
 
 def _is_within(value, most: int) -> bool:
@@ -254,16 +303,25 @@ def _is_within(value, most: int) -> bool:
 
 
 def _is_list(value) -> bool:
-    return isinstance(value, (list, tuple))
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _description(annotation, several: bool = False) -> str:
-    """Returns words for the values that an annotation allows."""
+def _choices(annotation) -> tuple:
+    """Returns the values that a `Literal` in an annotation names."""
+    if typing.get_origin(annotation) is Literal:
+        return typing.get_args(annotation)
+    return sum(map(_choices, typing.get_args(annotation)), ())
+
+
+def _descriptions(annotation, several: bool = False) -> list[str]:
+    """Returns words for each kind of value that an annotation allows."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Union:
-        return " or ".join(_description(part, several) for part in parts)
-    if origin is Sequence:
-        return f"{'tuples' if several else 'a tuple'} of {_description(parts[0], several=True)}"
-    if origin is tuple:
-        return f"{'pairs' if several else 'a pair'} of {_description(parts[0], several=True)}"
-    return _TYPES[annotation][2 if several else 1]
+        return [words for part in parts for words in _descriptions(part, several)]
+    if origin is Literal:
+        return [str(part) for part in parts]
+    if origin in (Sequence, tuple):
+        one, more = ("a pair", "pairs") if origin is tuple else ("a tuple", "tuples")
+        items = join_choices(_descriptions(parts[0], several=True))
+        return [f"{more if several else one} of {items}"]
+    return [_TYPES[annotation][2 if several else 1]]

@@ -3,9 +3,10 @@
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention, positional_encoding
 from disan_tf.layers.attention.token_attention import AdditiveSelfAttention
 from disan_tf.layers.serialization import serializable
@@ -27,9 +28,9 @@ class AdditiveEncoder(SentenceEncoder):
       The sentence vector, <float>[batch, dim].
     """
 
-    def __init__(self, units: Optional[int] = None, **kwargs):
+    def __init__(self, units: Optional[int] = None, **kwargs: Unpack[EncoderOptions]) -> None:
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape):
         options = {"units": self.units, "activation": self.activation}
@@ -95,7 +96,7 @@ class MultiHeadEncoder(SentenceEncoder):
       The sentence vector, <float>[batch, heads * units].
     """
 
-    def __init__(self, heads: int = 8, units: int = 75, **kwargs):
+    def __init__(self, heads: int = 8, units: int = 75, **kwargs: Unpack[EncoderOptions]) -> None:
         super().__init__(**kwargs)
         self.heads = check_at_least("heads", heads, 1)
         self.units = check_at_least("units", units, 1)

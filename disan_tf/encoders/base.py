@@ -1,11 +1,13 @@
 """The base classes of encoders for sentences and for sentence pairs."""
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.layers.attention.token_attention import Source2Token
-from disan_tf.layers.base import BaseLayer
-from disan_tf.layers.keras_layer import activation_of
+from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.linear import shared_conversions
+from disan_tf.ops.directional_attention import Form
 from disan_tf.ops.tracing import is_jit_compiled, is_on_gpu
 
 
@@ -54,6 +56,13 @@ def _is_one_batch(first, second) -> bool:
     return is_one and is_jit_compiled() and is_on_gpu()
 
 
+class EncoderOptions(LayerOptions, total=False):
+    """Arguments that encoders of sentences have, see `SentenceEncoder`."""
+
+    activation: Activation
+    attention_form: Form
+
+
 class SentenceEncoder(PairEncoder):
     """Base of encoders that read each sentence by itself, both of a pair with the same weights.
 
@@ -72,7 +81,12 @@ class SentenceEncoder(PairEncoder):
       dropout, l2, seed: see `BaseLayer`.
     """
 
-    def __init__(self, activation="elu", attention_form: str = "auto", **kwargs):
+    def __init__(
+        self,
+        activation: Activation = "elu",
+        attention_form: Form = "auto",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.activation = activation_of(activation)
         self.attention_form = attention_form

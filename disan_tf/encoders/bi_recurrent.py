@@ -1,14 +1,21 @@
 """Encoders with a recurrent layer in each direction: the baselines of DiSAN, ReSAN and DSA."""
 
-import tensorflow as tf
+from typing import Literal
 
-from disan_tf.common.options import check_at_least, check_choice
-from disan_tf.encoders.base import SentenceEncoder
+import tensorflow as tf
+from typing_extensions import Unpack
+
+from disan_tf.common.options import check_at_least
+from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.attention.dynamic import StaticSelfAttention
 from disan_tf.layers.recurrent import BasicGRU, BasicLSTM, Recurrent
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.elementwise import copies
+
+
+class _RecurrentOptions(EncoderOptions, total=False):
+    units: int
 
 
 class BiRecurrentEncoder(SentenceEncoder):
@@ -27,7 +34,7 @@ class BiRecurrentEncoder(SentenceEncoder):
       The sentence vector, <float>[batch, 2 * units].
     """
 
-    def __init__(self, units: int = 300, **kwargs):
+    def __init__(self, units: int = 300, **kwargs: Unpack[EncoderOptions]) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 
@@ -109,9 +116,6 @@ class BiLSTMEncoder(BiRecurrentEncoder):
         return self.forward_lstm, self.backward_lstm
 
 
-POOLINGS = ("last", "self_attention")
-
-
 @serializable
 class PooledBiLSTMEncoder(BiLSTMEncoder):
     """A `BasicLSTM` in each direction, then its last states or static self-attention.
@@ -126,9 +130,13 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
     Other arguments, call arguments and result: see `BiRecurrentEncoder`.
     """
 
-    def __init__(self, pooling: str = "last", **kwargs):
+    def __init__(
+        self,
+        pooling: Literal["last", "self_attention"] = "last",
+        **kwargs: Unpack[_RecurrentOptions],
+    ) -> None:
         super().__init__(**kwargs)
-        self.pooling = check_choice("pooling", pooling, POOLINGS)
+        self.pooling = pooling
 
     def build_pool(self, dim):
         if self.pooling == "self_attention":

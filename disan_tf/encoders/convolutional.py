@@ -6,9 +6,10 @@ A masked token between real ones keeps its place in the windows of the convoluti
 from collections.abc import Sequence
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least, check_layers, check_widths
-from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
@@ -46,7 +47,9 @@ class HierarchicalCNNEncoder(SentenceEncoder):
       s, the sentence vector, <float>[batch, dim].
     """
 
-    def __init__(self, units: int = 300, layers: int = 3, width: int = 5, **kwargs):
+    def __init__(
+        self, units: int = 300, layers: int = 3, width: int = 5, **kwargs: Unpack[EncoderOptions]
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.layers = check_layers("layers", layers)

@@ -1,16 +1,18 @@
 """DiSAN, a sentence encoder that consists of attention alone."""
 
+from collections.abc import Sequence
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice
-from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.common.options import check_at_least
+from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.elementwise import copies
-from disan_tf.ops.masked_softmax import DIRECTIONS
+from disan_tf.ops.masked_softmax import Direction
 
 
 @serializable
@@ -36,13 +38,16 @@ class DiSAN(SentenceEncoder):
       s, the sentence vector, <float>[batch, 2 * units]; exactly 0 for a sentence without tokens.
     """
 
-    def __init__(self, units: Optional[int] = None, directions=("forward", "backward"), **kwargs):
+    def __init__(
+        self,
+        units: Optional[int] = None,
+        directions: Sequence[Direction] = ("forward", "backward"),
+        **kwargs: Unpack[EncoderOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
-        if isinstance(directions, str) or len(directions) != 2:
+        if len(directions) != 2:
             raise ValueError(f"directions={directions} must be two, one for each block.")
-        for direction in directions:
-            check_choice("directions", direction, DIRECTIONS)
         self.directions = tuple(directions)
 
     def build(self, input_shape):

@@ -1,12 +1,14 @@
 """DRCN with multiway co-attention: two sentences that read each other, layer by layer."""
 
-from typing import Optional
+from typing import Literal, Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice, check_layers
+from disan_tf.common.options import check_at_least, check_layers
 from disan_tf.encoders.base import PairEncoder
-from disan_tf.layers.attention.multiway import AGGREGATIONS, MultiwayCoAttention, split_letters
+from disan_tf.layers.attention.multiway import Aggregation, MultiwayCoAttention, split_letters
+from disan_tf.layers.base import LayerOptions
 from disan_tf.layers.dropout import Positions
 from disan_tf.layers.feed_forward import Bottleneck
 from disan_tf.layers.keras_layer import output_shape
@@ -16,8 +18,6 @@ from disan_tf.layers.tokens import pad_length, real_tokens, token_mask
 from disan_tf.ops import batch_share
 from disan_tf.ops.masked_softmax import boolean_mask
 from disan_tf.ops.tracing import is_compiled, on_host
-
-RECURRENCES = ("rnn", "lstm")
 
 
 @serializable
@@ -60,19 +60,19 @@ class DRCN(PairEncoder):
         self,
         units: int = 100,
         layers: int = 5,
-        recurrence: str = "rnn",
+        recurrence: Literal["rnn", "lstm"] = "rnn",
         functions: str = "Cs",
-        aggregation: str = "words",
+        aggregation: Aggregation = "words",
         bottleneck_units: int = 0,
-        **kwargs,
-    ):
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.layers = check_layers("layers", layers)
-        self.recurrence = check_choice("recurrence", recurrence, RECURRENCES)
+        self.recurrence = recurrence
         split_letters(functions)  # raises ValueError for an unknown one
         self.functions = functions
-        self.aggregation = check_choice("aggregation", aggregation, AGGREGATIONS)
+        self.aggregation = aggregation
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
 
     def build(self, first_shape, second_shape=None):

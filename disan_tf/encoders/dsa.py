@@ -1,26 +1,26 @@
 """DSA, a sentence encoder of dynamic self-attention over a densely connected CNN."""
 
 from collections.abc import Sequence
+from typing import Literal, Optional
+
+from typing_extensions import Unpack
 
 from disan_tf.common.options import (
     check_above_zero,
     check_at_least,
-    check_choice,
     check_layers,
     check_rate,
     check_widths,
 )
-from disan_tf.encoders.base import SentenceEncoder
+from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.attention.dynamic import DynamicSelfAttention, StaticSelfAttention
 from disan_tf.layers.convolution import DenselyConnectedCNN
 from disan_tf.layers.dropout import Dropout, site_seed
 from disan_tf.layers.keras_layer import build_child
-from disan_tf.layers.linear import check_init_scale
+from disan_tf.layers.linear import InitScale
 from disan_tf.layers.packed_rows import PackedRows
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
-
-ATTENTIONS = ("dynamic", "static")
 
 
 @serializable
@@ -58,20 +58,20 @@ class DSAEncoder(SentenceEncoder):
         units: int = 600,
         attentions: int = 1,
         iterations: int = 2,
-        attention: str = "dynamic",
+        attention: Literal["dynamic", "static"] = "dynamic",
         word_dropout: float = 0.3,
         layers: int = 4,
         first_units: int = 150,
         dense_units: int = 75,
         widths: Sequence[int] = (3, 5),
         compressed_units: int = 300,
-        first_width: int = 1,
+        first_width: Optional[int] = 1,
         negative_slope: float = 0.01,
-        init_scale: str = "keep",
-        **kwargs,
-    ):
+        init_scale: InitScale = "keep",
+        **kwargs: Unpack[EncoderOptions],
+    ) -> None:
         super().__init__(**kwargs)
-        self.attention_kind = check_choice("attention", attention, ATTENTIONS)
+        self.attention_kind = attention
         if attention == "static" and attentions != 1:
             raise ValueError(f"attention=static must be a single one, and attentions={attentions}.")
         self.units = check_at_least("units", units, 1)
@@ -85,7 +85,7 @@ class DSAEncoder(SentenceEncoder):
         self.compressed_units = check_at_least("compressed_units", compressed_units, 1)
         self.first_width = check_at_least("first_width", first_width, 0) or None
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
-        self.init_scale = check_init_scale(init_scale)
+        self.init_scale = init_scale
 
     def build(self, input_shape):
         seed = site_seed(self.seed, "words")

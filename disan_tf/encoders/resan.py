@@ -3,11 +3,17 @@
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.encoders.base import SentenceEncoder
-from disan_tf.layers.hard_attention.reinforced import ReinforcedSelfAttention, check_hard_attention
+from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
+from disan_tf.layers.hard_attention.reinforced import (
+    ReinforcedSelfAttention,
+    Sampling,
+    check_hard_attention,
+)
 from disan_tf.layers.hard_attention.samplers import ReinforcedSequenceSampling, merge_selections
+from disan_tf.layers.hard_attention.selective import Unselected
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 
@@ -39,11 +45,11 @@ class ReSAN(SentenceEncoder):
     def __init__(
         self,
         units: Optional[int] = None,
-        unselected: str = "mean",
+        unselected: Unselected = "mean",
         shared: bool = False,
-        sampling: str = "parallel",
-        **kwargs,
-    ):
+        sampling: Sampling = "parallel",
+        **kwargs: Unpack[EncoderOptions],
+    ) -> None:
         super().__init__(**kwargs)
         check_hard_attention(unselected, sampling)
         self.units = check_at_least("units", units, 1)
@@ -106,7 +112,7 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
       The sentence vector, <float>[batch, dim]; exactly 0 if no word is selected.
     """
 
-    def __init__(self, units: Optional[int] = None, **kwargs):
+    def __init__(self, units: Optional[int] = None, **kwargs: Unpack[EncoderOptions]) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 

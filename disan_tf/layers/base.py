@@ -3,6 +3,7 @@
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least, check_rate
 from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
@@ -15,7 +16,15 @@ from disan_tf.layers.keras_layer import (
     vectors_spec,
 )
 from disan_tf.layers.linear import Linear, weight_decay
-from disan_tf.layers.serialization import ConfiguredLayer
+from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions
+
+
+class LayerOptions(KerasOptions, total=False):
+    """Arguments that all layers have, see `BaseLayer`."""
+
+    dropout: float
+    l2: float
+    seed: Optional[int]
 
 
 class BaseLayer(ConfiguredLayer):
@@ -51,7 +60,13 @@ class BaseLayer(ConfiguredLayer):
     output_size = None  # the size of input vectors -> the size of output vectors, if it is known
     reads_vectors = True  # whether the (first) input holds vectors, all of one size
 
-    def __init__(self, dropout: float = 0.0, l2: float = 0.0, seed: Optional[int] = None, **kwargs):
+    def __init__(
+        self,
+        dropout: float = 0.0,
+        l2: float = 0.0,
+        seed: Optional[int] = None,
+        **kwargs: Unpack[KerasOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.dropout = check_rate("dropout", dropout)
         self.l2 = check_at_least("l2", l2, 0)

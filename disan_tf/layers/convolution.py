@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_widths
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.keras_layer import Activation, Initializer, activation_of, initializer_of
 from disan_tf.layers.linear import (
+    InitScale,
     cast_weight,
-    check_init_scale,
     he_normal,
     project,
     variance_factor,
@@ -43,13 +45,18 @@ class Convolution(BaseLayer):
     """
 
     def __init__(
-        self, units: int, width: int, activation=None, kernel_initializer="glorot_uniform", **kwargs
-    ):
+        self,
+        units: int,
+        width: int,
+        activation: Activation = None,
+        kernel_initializer: Initializer = "glorot_uniform",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.width = check_at_least("width", width, 1)
-        self.activation = tf.keras.activations.get(activation)
-        self.kernel_initializer = tf.keras.initializers.get(kernel_initializer)
+        self.activation = activation_of(activation)
+        self.kernel_initializer = initializer_of(kernel_initializer)
 
     def build(self, input_shape):
         shape = [self.width, input_shape[-1], self.units]
@@ -151,9 +158,9 @@ class DenselyConnectedCNN(BaseLayer):
         compressed_units: int = 300,
         first_width: Optional[int] = 1,
         negative_slope: float = 0.01,
-        init_scale: str = "keep",
-        **kwargs,
-    ):
+        init_scale: InitScale = "keep",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.layers = check_layers("layers", layers)
         self.first_units = check_at_least("first_units", first_units, 1)
@@ -162,7 +169,7 @@ class DenselyConnectedCNN(BaseLayer):
         self.compressed_units = check_at_least("compressed_units", compressed_units, 1)
         self.first_width = check_at_least("first_width", first_width, 1)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
-        self.init_scale = check_init_scale(init_scale)
+        self.init_scale = init_scale
 
     def build(self, input_shape):
         # Keras leaves lists of lists out of weights files: first every Phi_k, then h^c.

@@ -5,10 +5,11 @@ import zlib
 from typing import NamedTuple, Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_rate
 from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, output_shape
-from disan_tf.layers.serialization import ConfiguredLayer, serializable
+from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
 
@@ -80,7 +81,9 @@ class Dropout(ConfiguredLayer):
       y, <float>[...].
     """
 
-    def __init__(self, rate: float, seed: Optional[int] = None, **kwargs):
+    def __init__(
+        self, rate: float, seed: Optional[int] = None, **kwargs: Unpack[KerasOptions]
+    ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         self.rate = check_rate("rate", rate)

@@ -1,9 +1,11 @@
 """Layers of two dense layers: a highway layer, and an autoencoder whose code replaces its input."""
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.batch_share import mean_of_tokens
@@ -28,9 +30,9 @@ class Highway(BaseLayer):
       training: whether dropout acts.
     """
 
-    def __init__(self, activation="elu", **kwargs):
+    def __init__(self, activation: Activation = "elu", **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -77,7 +79,9 @@ class Bottleneck(BaseLayer):
       z, <float>[batch, length, units]; exactly 0 on padding.
     """
 
-    def __init__(self, units: int = 200, weight: float = 1.0, **kwargs):
+    def __init__(
+        self, units: int = 200, weight: float = 1.0, **kwargs: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.weight = check_at_least("weight", weight, 0)

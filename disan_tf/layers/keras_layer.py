@@ -3,13 +3,18 @@
 import functools
 import inspect
 import random
-from typing import Optional
+import textwrap
+from collections.abc import Mapping
+from typing import Any, Callable, Optional, Union
 
 import tensorflow as tf
 
 from disan_tf.common.keras_version import CHOICE, is_keras_3
 from disan_tf.common.options import suggestion
 from disan_tf.ops.masked_softmax import boolean_mask, check_mask
+
+Activation = Union[str, Callable[[Any], Any], Mapping[str, Any], None]  # see `activation_of`
+Initializer = Union[str, Callable[..., Any], Mapping[str, Any], None]  # see `initializer_of`
 
 
 class _Keras2Layer(tf.keras.layers.Layer):
@@ -176,6 +181,8 @@ def _package(kind: type) -> str:
     return kind.__module__.split(".")[0]
 
 
+Layer: Any
+Dense: Any
 if is_keras_3():
     Layer, Dense = _Keras3Layer, _Keras3Dense
     UNCAST = {"autocast": False}
@@ -216,12 +223,26 @@ def build_child(layer: tf.keras.layers.Layer, input_shape) -> tf.keras.layers.La
     return layer
 
 
-def activation_of(activation):
-    """Returns the activation for a name, as in configs; raises ValueError for an unknown name."""
+def activation_of(activation: Activation) -> Callable[[Any], Any]:
+    """Returns the activation for a name, a function or a config; other values raise ValueError."""
+    return _found("activation", activation, "an activation", tf.keras.activations)
+
+
+def initializer_of(initializer: Initializer, name: str = "kernel_initializer"):
+    """Returns the initializer for a name, an object or a config; others raise ValueError."""
+    return _found(name, initializer, "an initializer", tf.keras.initializers)
+
+
+def _found(argument, value, noun, module):
+    """Returns what a module of Keras has for the value of an argument."""
     try:
-        return tf.keras.activations.get(activation)
+        found = module.get(value)
     except (TypeError, ValueError):
-        known = [name for name in dir(tf.keras.activations) if not name.startswith("_")]
-        raise ValueError(
-            f"activation={activation} must be an activation of Keras{suggestion(activation, known)}"
-        ) from None
+        found = None
+    is_layer = isinstance(value, type) and issubclass(value, tf.keras.layers.Layer)
+    if is_layer or not (callable(found) or found is value is None):
+        known = {*dir(module)} - {"get", "serialize", "deserialize"}
+        known = [name for name in known if not name.startswith("_")]
+        shown = value if isinstance(value, str) else textwrap.shorten(repr(value), 80)
+        raise ValueError(f"{argument}={shown} must be {noun} of Keras{suggestion(value, known)}")
+    return found

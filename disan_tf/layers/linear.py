@@ -2,18 +2,28 @@
 
 import contextlib
 import threading
-from typing import Optional
+from typing import Literal, Optional, get_args
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice
+from disan_tf.common.options import check_at_least, check_choice, check_rate
 from disan_tf.layers.dropout import Dropout, initial_seed
-from disan_tf.layers.keras_layer import Dense, build_child, output_shape, vectors_spec
-from disan_tf.layers.serialization import ConfiguredLayer, serializable
+from disan_tf.layers.keras_layer import (
+    Activation,
+    Dense,
+    Initializer,
+    activation_of,
+    build_child,
+    initializer_of,
+    output_shape,
+    vectors_spec,
+)
+from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.ops.elementwise import bias_activation
 from disan_tf.ops.tracing import ensure_shape
 
-INIT_SCALES = ("keep", "rate")
+InitScale = Literal["keep", "rate"]
 _scope = threading.local()
 
 
@@ -44,23 +54,23 @@ class Linear(ConfiguredLayer):
     def __init__(
         self,
         units: int,
-        activation=None,
+        activation: Activation = None,
         use_bias: bool = True,
         dropout: float = 0.0,
         l2: float = 0.0,
         seed: Optional[int] = None,
-        kernel_initializer="glorot_uniform",
-        **kwargs,
-    ):
+        kernel_initializer: Initializer = "glorot_uniform",
+        **kwargs: Unpack[KerasOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         self.units = check_at_least("units", units, 1)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
         self.use_bias = use_bias
-        self.rate = dropout
-        self.l2 = l2
+        self.rate = check_rate("dropout", dropout)
+        self.l2 = check_at_least("l2", l2, 0)
         self.seed = initial_seed(seed)
-        self.kernel_initializer = tf.keras.initializers.get(kernel_initializer)
+        self.kernel_initializer = initializer_of(kernel_initializer)
 
     def build(self, input_shape):
         self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
@@ -153,7 +163,7 @@ def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceSca
     )
 
 
-def variance_factor(init_scale: str, rate: float) -> float:
+def variance_factor(init_scale: InitScale, rate: float) -> float:
     """Returns the factor `keep` of `he_normal` for a layer with dropout on its input.
 
     Args:
@@ -162,9 +172,5 @@ def variance_factor(init_scale: str, rate: float) -> float:
         ("square root of the dropout rate" times the weights), and 1 without dropout.
       rate: dropout rate in [0, 1).
     """
-    return 1.0 - rate if check_init_scale(init_scale) == "keep" else rate or 1.0
-
-
-def check_init_scale(init_scale: str) -> str:
-    """Returns `init_scale`, or raises ValueError with the known values."""
-    return check_choice("init_scale", init_scale, INIT_SCALES)
+    check_choice("init_scale", init_scale, get_args(InitScale))
+    return 1.0 - rate if init_scale == "keep" else rate or 1.0

@@ -1,9 +1,12 @@
 """Recurrent layers that read in one direction: the loop over tokens, padding, precision."""
 
+from typing import Any
+
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.linear import project
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import scatter_tokens, token_mask
@@ -54,15 +57,22 @@ class Recurrent(BaseLayer):
     # The modes of Keras' recurrent layers, which its wrappers read.
     return_sequences, return_state, stateful = True, False, False
 
-    def __init__(self, units: int, backward: bool = False, go_backwards: bool = False, **kwargs):
+    def __init__(
+        self,
+        units: int,
+        backward: bool = False,
+        go_backwards: bool = False,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
+        options: dict[str, Any] = {**kwargs}
         for mode in ("return_sequences", "return_state", "stateful"):
             only = getattr(Recurrent, mode)
-            if kwargs.pop(mode, only) != only:
+            if options.pop(mode, only) != only:
                 raise ValueError(
                     f"{mode}={not only} must be {only}: {type(self).__name__} returns h of every "
                     "token, and keeps no state between calls."
                 )
-        super().__init__(**kwargs)
+        super().__init__(**options)
         self.units = check_at_least("units", units, 1)
         self.backward = backward
         self.go_backwards = go_backwards

@@ -1,22 +1,34 @@
 """Registration and configs of layers, so that files load without `custom_objects`."""
 
+import functools
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Optional
 
 import tensorflow as tf
+from typing_extensions import TypedDict
 
+from disan_tf.common.options import check_arguments
 from disan_tf.layers.keras_layer import Layer, output_shape
 
 _OF_KERAS = ("name", "dtype", "trainable")  # Keras' arguments that a signature names
 serializable = tf.keras.utils.register_keras_serializable("disan_tf")
 
 
+class KerasOptions(TypedDict, total=False):
+    """Arguments that Keras' layers have."""
+
+    name: Optional[str]
+    dtype: Any
+    trainable: bool
+
+
 class ConfiguredLayer(Layer):
     """A Keras layer whose config holds the arguments of its constructor and of its bases'.
 
     As in scikit-learn, a constructor keeps every argument in an attribute of the same name. A
-    class whose attribute of that name is something else adds the argument in `get_config`.
+    class whose attribute of that name is something else adds the argument in `get_config`. Before
+    a constructor runs, its arguments are checked by their annotations.
     """
 
     # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
@@ -25,10 +37,12 @@ class ConfiguredLayer(Layer):
     _removed: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs):
-        """Names the arguments of the bases in the signature that `help` and notebooks show."""
+        """Has a constructor check its arguments, and name those of its bases in its signature."""
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
-            cls.__init__.__signature__ = _signature(cls)
+            signature = _signature(cls)
+            cls.__init__ = _checked(vars(cls)["__init__"])
+            cls.__init__.__signature__ = signature
 
     def compute_output_shape(self, input_shape):
         """Returns the output's shape, from a call of a copy with a symbolic tensor."""
@@ -62,6 +76,17 @@ class ConfiguredLayer(Layer):
         return config
 
 
+def _checked(constructor):
+    """Returns a constructor that checks the arguments which it names, by their annotations."""
+
+    @functools.wraps(constructor)
+    def checked(self, *args, **kwargs):
+        check_arguments(constructor, args, kwargs)
+        constructor(self, *args, **kwargs)
+
+    return checked
+
+
 def _signature(cls: type) -> inspect.Signature:
     """Returns a constructor's signature, with the arguments of its bases before `**kwargs`."""
     parameters = list(inspect.signature(vars(cls)["__init__"]).parameters.values())
@@ -78,6 +103,7 @@ def _signature(cls: type) -> inspect.Signature:
     if super(cls, cls).__init__ is Layer.__init__:
         inherited = [parameter for parameter in inherited if parameter.name in _OF_KERAS]
         inherited.sort(key=lambda parameter: _OF_KERAS.index(parameter.name))
+    rest = rest.replace(annotation=inspect.Parameter.empty)
     return inspect.Signature([*parameters, *inherited, rest])
 
 

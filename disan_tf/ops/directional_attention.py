@@ -1,6 +1,6 @@
 """Directional attention, DiSAN Eq. 15 and 11, in several forms."""
 
-from typing import Optional
+from typing import Callable, Literal, Optional
 
 import tensorflow as tf
 
@@ -8,6 +8,7 @@ from disan_tf.common.options import check_choice
 from disan_tf.ops.blockwise import fits_one_block, lean_attention
 from disan_tf.ops.masked_softmax import (
     DIRECTIONS,
+    Direction,
     admissible_pairs,
     boolean_mask,
     check_mask,
@@ -28,7 +29,7 @@ def attention_weights(
     dependent: tf.Tensor,
     mask: tf.Tensor,
     *,
-    direction: str,
+    direction: Direction,
     head_mask: Optional[tf.Tensor] = None,
     scale: float = 5.0,
 ) -> tf.Tensor:
@@ -112,7 +113,8 @@ def _auto_attention(*args, **options) -> tf.Tensor:
     return (plain_attention if is_plain else _lean_attention)(*args, **options)
 
 
-FORMS = {
+Form = Literal["auto", "plain", "lean", "saved", "native"]
+FORMS: dict[Form, Callable] = {
     "auto": _auto_attention,
     "plain": plain_attention,
     "lean": _lean_attention,
@@ -132,10 +134,10 @@ def directional_attention(
     value: tf.Tensor,
     mask: tf.Tensor,
     *,
-    direction: str,
+    direction: Direction,
     head_mask: Optional[tf.Tensor] = None,
     scale: float = 5.0,
-    form: str = "auto",
+    form: Form = "auto",
 ) -> tf.Tensor:
     """Multi-dimensional token2token attention with a positional mask, DiSAN Eq. 15 and 11.
 

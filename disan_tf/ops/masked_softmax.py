@@ -1,10 +1,11 @@
 """The masked softmax that the whole package uses, and the masks of tokens and of their pairs."""
 
-from typing import Optional
+from typing import Literal, Optional, get_args
 
 import tensorflow as tf
 
-DIRECTIONS = ("forward", "backward", "diagonal")
+Direction = Literal["forward", "backward", "diagonal"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 MAX_SCALE = 40.0
 
 

@@ -3,15 +3,18 @@
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice
-from disan_tf.layers.base import BaseLayer
+from disan_tf.common.options import check_at_least
+from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.linear import cast_weight, project
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops import attention_weights, directional_attention
+from disan_tf.ops.directional_attention import Form
 from disan_tf.ops.elementwise import bias_activation, copies, fusion_gate
-from disan_tf.ops.masked_softmax import DIRECTIONS, check_scale
+from disan_tf.ops.masked_softmax import Direction, check_scale
 
 
 @serializable
@@ -98,16 +101,16 @@ class DirectionalSelfAttention(BaseLayer):
     def __init__(
         self,
         units: Optional[int] = None,
-        direction: str = "forward",
-        activation="elu",
+        direction: Direction = "forward",
+        activation: Activation = "elu",
         scale: float = 5.0,
-        attention_form: str = "auto",
-        **kwargs,
-    ):
+        attention_form: Form = "auto",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
-        self.direction = check_choice("direction", direction, DIRECTIONS)
-        self.activation = tf.keras.activations.get(activation)
+        self.direction = direction
+        self.activation = activation_of(activation)
         self.scale = check_scale(scale)
         self.attention_form = attention_form
 

@@ -3,11 +3,13 @@
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_above_zero, check_at_least, check_layers
 from disan_tf.layers.attention.token_attention import TokenAttention
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.keras_layer import Activation
 from disan_tf.layers.linear import he_normal
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import average_tokens, token_mask
@@ -63,8 +65,8 @@ class DynamicSelfAttention(BaseLayer):
         attentions: int = 1,
         iterations: int = 2,
         negative_slope: float = 0.01,
-        **kwargs,
-    ):
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
         self.attentions = check_at_least("attentions", attentions, 1)
@@ -168,8 +170,12 @@ class StaticSelfAttention(TokenAttention):
     keeps_tokens = False
 
     def __init__(
-        self, units: Optional[int] = 600, negative_slope: float = 0.01, activation="tanh", **kwargs
-    ):
+        self,
+        units: Optional[int] = 600,
+        negative_slope: float = 0.01,
+        activation: Activation = "tanh",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(activation, **kwargs)
         self.units = check_at_least("units", units, 1)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)

@@ -2,9 +2,11 @@
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.linear import cast_weight, project, weight_decay
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
@@ -53,12 +55,17 @@ class MultiHeadSelfAttention(BaseLayer):
     """
 
     def __init__(
-        self, heads: int = 8, units: int = 75, activation=None, use_bias: bool = False, **kwargs
-    ):
+        self,
+        heads: int = 8,
+        units: int = 75,
+        activation: Activation = None,
+        use_bias: bool = False,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.heads = check_at_least("heads", heads, 1)
         self.units = check_at_least("units", units, 1)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
         self.use_bias = use_bias
 
     def build(self, input_shape):

@@ -1,8 +1,10 @@
 """Multiway co-attention: the contexts of several attention functions, combined by a BiLSTM."""
 
-import tensorflow as tf
+from typing import Literal
 
-from disan_tf.common.options import check_choice
+import tensorflow as tf
+from typing_extensions import Unpack
+
 from disan_tf.layers.attention.pair import (
     BilinearAttention,
     ConcatenationAttention,
@@ -10,7 +12,7 @@ from disan_tf.layers.attention.pair import (
     DotAttention,
     MinusAttention,
 )
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.linear import shared_conversions
 from disan_tf.layers.recurrent import BasicLSTM
@@ -27,7 +29,7 @@ FUNCTIONS = {  # by their letters in the paper's Table 1
     "M": MinusAttention,
 }
 NAMES = {"B": "bilinear", "Ca": "concatenation", "Cs": "cosine", "D": "dot", "M": "minus"}
-AGGREGATIONS = ("words", "functions")
+Aggregation = Literal["words", "functions"]
 
 
 @serializable
@@ -76,11 +78,16 @@ class MultiwayCoAttention(BaseLayer):
 
     keeps_tokens = False
 
-    def __init__(self, functions: str = "B-Ca-Cs-M", aggregation: str = "words", **kwargs):
+    def __init__(
+        self,
+        functions: str = "B-Ca-Cs-M",
+        aggregation: Aggregation = "words",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.letters = split_letters(functions)
         self.functions = functions
-        self.aggregation = check_choice("aggregation", aggregation, AGGREGATIONS)
+        self.aggregation = aggregation
 
     def build(self, first_shape, second_shape=None):
         dim = first_shape[-1]

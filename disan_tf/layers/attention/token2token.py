@@ -3,15 +3,17 @@
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice
+from disan_tf.common.options import check_at_least
 from disan_tf.layers.attention.token_attention import VanillaAttention
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import masked_mean, token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies
-from disan_tf.ops.masked_softmax import DIRECTIONS, admissible_pairs
+from disan_tf.ops.masked_softmax import Direction, admissible_pairs
 
 
 @serializable
@@ -41,10 +43,15 @@ class Token2Token(BaseLayer):
       s, <float>[batch, length, dim]; exactly 0 on padding.
     """
 
-    def __init__(self, activation="elu", direction: Optional[str] = None, **kwargs):
+    def __init__(
+        self,
+        activation: Activation = "elu",
+        direction: Optional[Direction] = None,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
-        self.activation = tf.keras.activations.get(activation)
-        self.direction = check_choice("direction", direction, (None, *DIRECTIONS))
+        self.activation = activation_of(activation)
+        self.direction = direction
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -103,7 +110,7 @@ class IntraAttention(BaseLayer):
 
     keeps_tokens = False
 
-    def __init__(self, units: Optional[int] = None, **kwargs):
+    def __init__(self, units: Optional[int] = None, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 
@@ -145,7 +152,7 @@ class SelfAlignment(BaseLayer):
       s, <float>[batch, length, dim]; exactly 0 on padding, and in a sentence of one token.
     """
 
-    def __init__(self, units: Optional[int] = None, **kwargs):
+    def __init__(self, units: Optional[int] = None, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 

@@ -1,11 +1,13 @@
 """Attention that weighs the tokens of a sentence, with or without a query."""
 
-from typing import Optional
+from typing import Literal, Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice
-from disan_tf.layers.base import BaseLayer
+from disan_tf.common.options import check_at_least
+from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import average_tokens, token_mask
 from disan_tf.ops import masked_softmax
@@ -34,9 +36,9 @@ class TokenAttention(BaseLayer):
 
     keeps_tokens = False
 
-    def __init__(self, activation="elu", **kwargs):
+    def __init__(self, activation: Activation = "elu", **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
 
     def output_size(self, dim):
         return dim
@@ -108,7 +110,12 @@ class AdditiveSelfAttention(TokenAttention):
 
     pool = staticmethod(average_tokens)
 
-    def __init__(self, units: Optional[int] = None, activation="elu", **kwargs):
+    def __init__(
+        self,
+        units: Optional[int] = None,
+        activation: Activation = "elu",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(activation, **kwargs)
         self.units = check_at_least("units", units, 1)
 
@@ -130,7 +137,12 @@ class QueryAttention(TokenAttention):
     `MultiDimAttention`.
     """
 
-    def __init__(self, activation="elu", query_dim: Optional[int] = None, **kwargs):
+    def __init__(
+        self,
+        activation: Activation = "elu",
+        query_dim: Optional[int] = None,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(activation, **kwargs)
         self.query_dim = check_at_least("query_dim", query_dim, 1)
 
@@ -190,9 +202,6 @@ class MultiDimAttention(QueryAttention):
         return self.score_map(hidden, training=training)
 
 
-COMPATIBILITIES = ("additive", "multiplicative")
-
-
 @serializable
 class VanillaAttention(QueryAttention):
     """Attention of a query to a sequence, DiSAN Eq. 1 to 6, ReSAN Eq. 26 to 31.
@@ -217,14 +226,14 @@ class VanillaAttention(QueryAttention):
 
     def __init__(
         self,
-        compatibility: str = "additive",
+        compatibility: Literal["additive", "multiplicative"] = "additive",
         units: Optional[int] = None,
         query_dim: Optional[int] = None,
-        activation="elu",
-        **kwargs,
-    ):
+        activation: Activation = "elu",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(activation, query_dim, **kwargs)
-        self.compatibility = check_choice("compatibility", compatibility, COMPATIBILITIES)
+        self.compatibility = compatibility
         self.units = check_at_least("units", units, 1)
 
     def build(self, x_shape, query_shape=None):

@@ -3,13 +3,14 @@
 from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.embedding.words import Embedding, WordEmbedding
 from disan_tf.layers.keras_layer import build_child
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.layers.tokens import unique_words
 from disan_tf.ops.tracing import ensure_shape, on_host
 
@@ -26,7 +27,7 @@ class WordBytes(Embedding):
       characters: <int32>[batch, length, word_length], see `disan_tf.text.characters.byte_ids`.
     """
 
-    def __init__(self, word_length: int = 50, **kwargs):
+    def __init__(self, word_length: int = 50, **kwargs: Unpack[KerasOptions]) -> None:
         super().__init__(**kwargs)
         self.word_length = check_at_least("word_length", word_length, 3)
 
@@ -71,7 +72,14 @@ class CharacterCNN(BaseLayer):
 
     reads_vectors = False
 
-    def __init__(self, characters: int, units: int = 32, dim: int = 16, width: int = 5, **kwargs):
+    def __init__(
+        self,
+        characters: int,
+        units: int = 32,
+        dim: int = 16,
+        width: int = 5,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.characters = check_at_least("characters", characters, 2)  # padding is one
         self.units = check_at_least("units", units, 1)
@@ -140,12 +148,16 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
         character_dim: int = 16,
         character_units: int = 32,
         character_width: int = 5,
-        **kwargs,
-    ):
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
-        self.words = {"trainable_words": trainable_words, "fixed_words": fixed_words, "dim": dim}
+        self.words = {
+            "trainable_words": check_at_least("trainable_words", trainable_words, 0),
+            "fixed_words": check_at_least("fixed_words", fixed_words, 0),
+            "dim": check_at_least("dim", dim, 1),
+        }
         self.word_length = check_at_least("word_length", word_length, 1)
-        self.characters = characters
+        self.characters = check_at_least("characters", characters, 2)
         self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.character_units = check_at_least("character_units", character_units, 1)
         self.character_width = check_at_least("character_width", character_width, 1)

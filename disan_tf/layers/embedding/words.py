@@ -5,10 +5,11 @@ from typing import Optional
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.keras_layer import mask_tensor, not_equal, output_shape
-from disan_tf.layers.serialization import ConfiguredLayer, serializable
+from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.ops.tracing import is_compiled, on_host
 
 
@@ -23,7 +24,7 @@ class Embedding(ConfiguredLayer):
     Keras' argument `trainable=False` freezes all weights of the embedding.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Unpack[KerasOptions]) -> None:
         super().__init__(autocast=False, **kwargs)  # half precision would round float ids
         self.supports_masking = True
 
@@ -80,10 +81,12 @@ class WordEmbedding(Embedding):
 
     FIRST_WORD = 2
 
-    def __init__(self, trainable_words: int, fixed_words: int, dim: int, **kwargs):
+    def __init__(
+        self, trainable_words: int, fixed_words: int, dim: int, **kwargs: Unpack[KerasOptions]
+    ) -> None:
         super().__init__(**kwargs)
-        self.trainable_words = trainable_words
-        self.fixed_words = fixed_words
+        self.trainable_words = check_at_least("trainable_words", trainable_words, 0)
+        self.fixed_words = check_at_least("fixed_words", fixed_words, 0)
         self.dim = check_at_least("dim", dim, 1)
 
     def build(self, input_shape):

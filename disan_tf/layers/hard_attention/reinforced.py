@@ -1,24 +1,31 @@
 """Reinforced self-attention (ReSA): hard attention selects the tokens that soft attention joins."""
 
-from typing import Optional
+from typing import Literal, Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice
-from disan_tf.layers.base import BaseLayer
+from disan_tf.common.options import check_at_least
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.hard_attention.samplers import (
     IterativeSequenceSampling,
     ReinforcedSequenceSampling,
+    Sampler,
     Selections,
     merge_selections,
 )
-from disan_tf.layers.hard_attention.selective import UNSELECTED, SelectiveSelfAttention
-from disan_tf.layers.keras_layer import output_shape
+from disan_tf.layers.hard_attention.selective import SelectiveSelfAttention, Unselected
+from disan_tf.layers.keras_layer import Activation, activation_of, output_shape
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import packed_mask, token_mask
+from disan_tf.ops.directional_attention import Form
 from disan_tf.ops.elementwise import copies
 
-SAMPLERS = {"parallel": ReinforcedSequenceSampling, "iterative": IterativeSequenceSampling}
+Sampling = Literal["parallel", "iterative"]
+SAMPLERS: dict[Sampling, type[Sampler]] = {
+    "parallel": ReinforcedSequenceSampling,
+    "iterative": IterativeSequenceSampling,
+}
 _SIDES = ("forward", "backward")
 
 
@@ -58,17 +65,17 @@ class ReinforcedSelfAttention(BaseLayer):
     def __init__(
         self,
         units: Optional[int] = None,
-        activation="relu",
-        unselected: str = "mean",
+        activation: Activation = "relu",
+        unselected: Unselected = "mean",
         shared: bool = False,
-        sampling: str = "parallel",
-        attention_form: str = "auto",
-        **kwargs,
-    ):
+        sampling: Sampling = "parallel",
+        attention_form: Form = "auto",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         check_hard_attention(unselected, sampling)
         self.units = check_at_least("units", units, 1)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
         self.unselected = unselected
         self.shared = shared
         self.sampling = sampling
@@ -155,10 +162,8 @@ class ReinforcedSelfAttention(BaseLayer):
         }
 
 
-def check_hard_attention(unselected: str, sampling: str) -> None:
-    """Raises ValueError for unknown values, and for values that exclude each other."""
-    check_choice("unselected", unselected, UNSELECTED)
-    check_choice("sampling", sampling, SAMPLERS)
+def check_hard_attention(unselected: Unselected, sampling: Sampling) -> None:
+    """Raises ValueError for values that exclude each other."""
     if sampling == "iterative" and unselected == "drop":
         raise ValueError(
             f"unselected={unselected} must be mean or mean_of_others with iterative sampling, in "

@@ -3,13 +3,14 @@
 from typing import NamedTuple, Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least, check_choice
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
-from disan_tf.layers.keras_layer import build_child, output_shape
+from disan_tf.layers.keras_layer import Activation, activation_of, build_child, output_shape
 from disan_tf.layers.linear import cast_weight, project
-from disan_tf.layers.serialization import ConfiguredLayer, serializable
+from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.layers.tokens import masked_mean, token_counts, token_mask
 from disan_tf.ops import batch_share
 from disan_tf.ops.recurrence import scan_tokens
@@ -31,7 +32,7 @@ class Uniforms(ConfiguredLayer):
       shape: <int32>[rank] of the result <float32>; the first number counts the rows of the batch.
     """
 
-    def __init__(self, seed: int, **kwargs):
+    def __init__(self, seed: int, **kwargs: Unpack[KerasOptions]) -> None:
         super().__init__(**kwargs)
         self.seed = seed
 
@@ -115,10 +116,15 @@ class Sampler(BaseLayer):
       dropout, l2, seed: see `BaseLayer`; all matrices are regularised.
     """
 
-    def __init__(self, units: Optional[int] = None, activation="relu", **kwargs):
+    def __init__(
+        self,
+        units: Optional[int] = None,
+        activation: Activation = "relu",
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
 
     def build(self, input_shape):
         seed = site_seed(self.seed, "uniforms")
@@ -252,8 +258,12 @@ class IterativeSequenceSampling(Sampler):
     """
 
     def __init__(
-        self, units: Optional[int] = None, activation="relu", backward: bool = False, **kwargs
-    ):
+        self,
+        units: Optional[int] = None,
+        activation: Activation = "relu",
+        backward: bool = False,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(units, activation, **kwargs)
         self.backward = backward
 

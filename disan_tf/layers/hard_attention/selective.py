@@ -1,18 +1,27 @@
 """Directional self-attention between selected tokens."""
 
-from typing import Optional
+from typing import Literal, Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_choice
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
-from disan_tf.layers.keras_layer import output_shape
+from disan_tf.layers.base import LayerOptions
+from disan_tf.layers.keras_layer import Activation, output_shape
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import pack, token_counts
+from disan_tf.ops.directional_attention import Form
 from disan_tf.ops.elementwise import copies
-from disan_tf.ops.masked_softmax import boolean_mask
+from disan_tf.ops.masked_softmax import Direction, boolean_mask
 
-UNSELECTED = ("mean", "mean_of_others", "drop")
+Unselected = Literal["mean", "mean_of_others", "drop"]
+
+
+class _BlockOptions(LayerOptions, total=False):
+    direction: Direction
+    activation: Activation
+    scale: float
+    attention_form: Form
 
 
 @serializable
@@ -45,9 +54,14 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
       their order, see `disan_tf.layers.tokens.pack`.
     """
 
-    def __init__(self, units: Optional[int] = None, unselected: str = "mean", **kwargs):
+    def __init__(
+        self,
+        units: Optional[int] = None,
+        unselected: Unselected = "mean",
+        **kwargs: Unpack[_BlockOptions],
+    ) -> None:
         super().__init__(units, **kwargs)
-        self.unselected = check_choice("unselected", unselected, UNSELECTED)
+        self.unselected = unselected
         self.keeps_tokens = self.unselected != "drop"
 
     def compute_output_shape(self, input_shape):

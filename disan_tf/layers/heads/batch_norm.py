@@ -3,15 +3,17 @@
 import contextlib
 import threading
 from collections.abc import Iterator
+from typing import Optional
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_rate
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, build_child
-from disan_tf.layers.linear import Linear, check_init_scale, he_normal, variance_factor
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.linear import InitScale, Linear, he_normal, variance_factor
+from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.elementwise import LeakyReLU
 
@@ -66,8 +68,8 @@ class BatchNormHead(BaseLayer):
         hidden_layers: int = 2,
         momentum: float = 0.9,
         epsilon: float = 1e-5,
-        **kwargs,
-    ):
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.classes = check_at_least("classes", classes, 1)
         self.hidden_units = check_at_least("hidden_units", hidden_units, 1)
@@ -88,6 +90,18 @@ class BatchNormHead(BaseLayer):
             momentum=self.momentum, epsilon=self.epsilon, name=name, dtype=self.dtype_policy
         )
         return build_child(norm, [None, dim])
+
+
+class _NormOptions(KerasOptions, total=False):
+    hidden_layers: int
+    momentum: float
+    epsilon: float
+    l2: float
+    seed: Optional[int]
+
+
+class _DropoutOptions(_NormOptions, total=False):
+    dropout: float
 
 
 class BatchNormalization(tf.keras.layers.BatchNormalization):
@@ -144,7 +158,13 @@ class DRCNHead(BatchNormHead):
     Arguments, call arguments and result: see `BatchNormHead`.
     """
 
-    def __init__(self, classes: int, hidden_units: int = 1000, dropout: float = 0.2, **kwargs):
+    def __init__(
+        self,
+        classes: int,
+        hidden_units: int = 1000,
+        dropout: float = 0.2,
+        **kwargs: Unpack[_NormOptions],
+    ) -> None:
         super().__init__(classes, hidden_units, dropout=dropout, **kwargs)
 
     def build(self, input_shape):
@@ -191,12 +211,12 @@ class DSAHead(BatchNormHead):
         classes: int,
         hidden_units: int,
         negative_slope: float = 0.01,
-        init_scale: str = "keep",
-        **kwargs,
-    ):
+        init_scale: InitScale = "keep",
+        **kwargs: Unpack[_DropoutOptions],
+    ) -> None:
         super().__init__(classes, hidden_units, **kwargs)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
-        self.init_scale = check_init_scale(init_scale)
+        self.init_scale = init_scale
 
     def build(self, input_shape):
         dims = self.hidden_input_dims(input_shape[-1])

@@ -1,11 +1,12 @@
 """The head of DiSAN and ReSAN: a hidden layer and an output layer."""
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.feed_forward import Highway
-from disan_tf.layers.keras_layer import activation_of
+from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import serializable
 
 
@@ -37,11 +38,11 @@ class ClassificationHead(BaseLayer):
         self,
         classes: int,
         hidden_units: int,
-        activation="elu",
+        activation: Activation = "elu",
         logit_bias: bool = True,
         highway: bool = False,
-        **kwargs,
-    ):
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(**kwargs)
         self.classes = check_at_least("classes", classes, 1)
         self.hidden_units = check_at_least("hidden_units", hidden_units, 1)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import Unpack
 
 from disan_tf.common.options import check_at_least
-from disan_tf.layers.base import BaseLayer
+from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
 from disan_tf.layers.keras_layer import UNCAST, output_shape
 from disan_tf.layers.serialization import serializable
@@ -43,7 +44,7 @@ class WordSoftmax(BaseLayer):
       Losses in nats, <float32>[tokens].
     """
 
-    def __init__(self, classes: int, negatives: int = 8192, **kwargs):
+    def __init__(self, classes: int, negatives: int = 8192, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.classes = check_at_least("classes", classes, 1)
         self.negatives = check_at_least("negatives", negatives, 1)

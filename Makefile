@@ -92,6 +92,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 	@sh .ci/audit $(BIN)/python
 
 # Releases that a lock has stay: UPGRADE=--upgrade takes the newest of all, and

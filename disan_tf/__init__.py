@@ -60,5 +60,5 @@ if not TYPE_CHECKING:  # or else a type checker would accept any name
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

@@ -22,7 +22,9 @@ title: str = m.attend(("a", "b")).plot("source2token")[0].get_title()
 label = m.predict([("a", "b"), ("c", "d")])[0]["label"]
 classifier = disan_tf.TextClassifier.from_preset("demo", classes=("bad", "good"))
 added: int = classifier.adapt(["a"], "vectors.txt")
-layer = disan_tf.layers.DirectionalSelfAttention(8, direction="forward")
+layer = disan_tf.layers.DirectionalSelfAttention(8, direction="forward", dropout=0.1, name="it")
+encoder = disan_tf.encoders.DiSAN(300, ["forward", "backward"], activation="relu", l2=1e-5)
+head = disan_tf.layers.DSAHead(2, hidden_units=3, momentum=0.5, seed=None, dtype="float64")
 """
 WRONG = {
     "m.encode(3)": 'Argument 1 to "encode" of "LoadedModel" has incompatible type "int"',
@@ -30,6 +32,17 @@ WRONG = {
     "m.attend('a').tables": '"Attention" has no attribute "tables"',
     "disan_tf.lod": 'Module has no attribute "lod"',
     "disan_tf.presets()[0].nam": '"Preset" has no attribute "nam"',
+    "disan_tf.encoders.DiSAN(300, droput=0.1)": 'Unexpected keyword argument "droput" for "DiSAN"',
+    "disan_tf.encoders.DiSAN('300')": '"DiSAN" has incompatible type "str"',
+    "disan_tf.encoders.DiSAN(directions=('forward', 'up'))": '"directions" to "DiSAN" has incompat',
+    "disan_tf.encoders.BiGRUEncoder(pooling='last')": 'Unexpected keyword argument "pooling"',
+    "disan_tf.encoders.ReSAN(sampling='iterativ')": '"sampling" to "ReSAN" has incompatible type',
+    "disan_tf.layers.DirectionalSelfAttention(3, 'up')": "incompatible type \"Literal['up']",
+    "disan_tf.layers.Source2Token(dropout='a')": '"dropout" to "Source2Token" has incompatible',
+    "disan_tf.layers.MultiwayCoAttention(['B'])": '"MultiwayCoAttention" has incompatible type',
+    "disan_tf.layers.WordEmbedding(5, 2)": 'Missing positional argument "dim"',
+    "disan_tf.layers.DRCNHead(2, units=3)": 'Unexpected keyword argument "units" for "DRCNHead"',
+    "disan_tf.ops.directional_attention(v, v, v, v, direction='up')": 'Argument "direction" to',
 }
 
 

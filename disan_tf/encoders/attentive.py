@@ -32,18 +32,20 @@ class AdditiveEncoder(SentenceEncoder):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         options = {"units": self.units, "activation": self.activation}
         self.attention = self.add_child(AdditiveSelfAttention, "attention", input_shape, **options)
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         return self.attention(x, mask=mask, training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the weights without dropout, "attention" <float32>[batch, length, 1]."""
         mask = token_mask(x, mask)
         return {"attention": self.attention.attention_weights(x, mask)}
@@ -63,17 +65,19 @@ class Source2TokenEncoder(SentenceEncoder):
       The sentence vector, <float>[batch, dim].
     """
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.source2token = self.add_source2token(input_shape[-1])
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         return self.source2token(x, mask=mask, training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the weights without dropout, "source2token" <float32>[batch, length, dim]."""
         mask = token_mask(x, mask)
         return {"source2token": self.source2token.attention_weights(x, mask)}
@@ -101,21 +105,23 @@ class MultiHeadEncoder(SentenceEncoder):
         self.heads = check_at_least("heads", heads, 1)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         sizes = self.heads, self.units
         self.attention = self.add_child(MultiHeadSelfAttention, "attention", input_shape, *sizes)
         self.source2token = self.add_source2token(self.heads * self.units)
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.heads * self.units
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         u = self.attention(_with_positions(x, mask), mask=mask, training=training)
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the attention weights without dropout.
 
         They are "attention" <float32>[batch, head token, dependent token, heads] and "source2token"
@@ -130,7 +136,7 @@ class MultiHeadEncoder(SentenceEncoder):
         }
 
 
-def _with_positions(x, mask):
+def _with_positions(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Adds positional encodings to x, <float>[batch, length, dim]; 0 on padding.
 
     The first real token has position 0, wherever the padding stands.

@@ -1,10 +1,14 @@
 """The base classes of encoders for sentences and for sentence pairs."""
 
+from collections.abc import Sequence
+from typing import Optional
+
 import tensorflow as tf
 from typing_extensions import Unpack
 
 from disan_tf.layers.attention.token_attention import Source2Token
 from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.hard_attention.samplers import Selections
 from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.linear import shared_conversions
 from disan_tf.ops.directional_attention import Form
@@ -23,7 +27,15 @@ class PairEncoder(BaseLayer):
     keeps_tokens = False
     samplers = ()  # layers that select tokens, with weights trained by policy gradient
 
-    def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+    def encode_pair(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        first_mask: tf.Tensor,
+        second_mask: tf.Tensor,
+        selections: Optional[Selections] = None,
+        training: Optional[bool] = None,
+    ) -> Sequence[tf.Tensor]:
         """Computes the vectors of both sentences.
 
         Args:
@@ -38,11 +50,13 @@ class PairEncoder(BaseLayer):
         """
         raise NotImplementedError
 
-    def attend_pair(self, first, second, first_mask, second_mask) -> list[dict]:
+    def attend_pair(
+        self, first: tf.Tensor, second: tf.Tensor, first_mask: tf.Tensor, second_mask: tf.Tensor
+    ) -> list[dict]:
         """Computes both sentences' attention tensors by name, <float32>[batch, ...], no dropout."""
         raise NotImplementedError
 
-    def weight_vectors(self, x, mask):
+    def weight_vectors(self, x: tf.Tensor, mask: tf.Tensor) -> Optional[tf.Tensor]:
         """Returns the vectors with which a sentence weighs its tokens; None if there are none.
 
         They are <float32>[batch, iterations, attentions, units].
@@ -50,7 +64,7 @@ class PairEncoder(BaseLayer):
         return None
 
 
-def _is_one_batch(first, second) -> bool:
+def _is_one_batch(first: tf.Tensor, second: tf.Tensor) -> bool:
     """Returns whether both sentences make one batch: XLA would join their products on a GPU."""
     is_one = first.shape == second.shape and first.shape.is_fully_defined()
     return is_one and is_jit_compiled() and is_on_gpu()
@@ -91,12 +105,26 @@ class SentenceEncoder(PairEncoder):
         self.activation = activation_of(activation)
         self.attention_form = attention_form
 
-    def encode(self, x, mask, selections=None, training=None):
+    def encode(
+        self,
+        x: tf.Tensor,
+        mask: tf.Tensor,
+        selections: Optional[Selections] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         """Computes the sentence vector, with `selections` if there are any."""
         chosen = {} if selections is None else {"selections": selections}
         return self(x, mask=mask, training=training, **chosen)
 
-    def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+    def encode_pair(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        first_mask: tf.Tensor,
+        second_mask: tf.Tensor,
+        selections: Optional[Selections] = None,
+        training: Optional[bool] = None,
+    ) -> Sequence[tf.Tensor]:
         if selections is None and _is_one_batch(first, second) and not self.samplers:
             x, mask = (
                 tf.concat(pair, axis=0) for pair in ((first, second), (first_mask, second_mask))
@@ -109,7 +137,9 @@ class SentenceEncoder(PairEncoder):
                 for (x, mask), chosen in zip(sentences, selections or (None, None))
             ]
 
-    def attend_pair(self, first, second, first_mask, second_mask):
+    def attend_pair(
+        self, first: tf.Tensor, second: tf.Tensor, first_mask: tf.Tensor, second_mask: tf.Tensor
+    ) -> list[dict[str, tf.Tensor]]:
         return [self.attend(first, first_mask), self.attend(second, second_mask)]
 
     def add_source2token(self, dim: int) -> Source2Token:

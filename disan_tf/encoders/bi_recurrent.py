@@ -1,6 +1,6 @@
 """Encoders with a recurrent layer in each direction: the baselines of DiSAN, ReSAN and DSA."""
 
-from typing import Literal
+from typing import Literal, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -38,7 +38,7 @@ class BiRecurrentEncoder(SentenceEncoder):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.build_pool(2 * self.units)
         super().build(input_shape)
 
@@ -46,7 +46,9 @@ class BiRecurrentEncoder(SentenceEncoder):
         """Creates the layers of `pool`, for states of size `dim`."""
         self.source2token = self.add_source2token(dim)
 
-    def add_directions(self, layer_class: type, input_shape) -> tuple:
+    def add_directions(
+        self, layer_class: type, input_shape: tf.TensorShape
+    ) -> tuple[Recurrent, Recurrent]:
         """Builds two layers of a `Recurrent` subclass, which read forward and backward."""
         forward = self.add_child(layer_class, "forward", input_shape, self.units)
         options = {"units": self.units, "backward": True}
@@ -56,23 +58,27 @@ class BiRecurrentEncoder(SentenceEncoder):
         """Returns the layers that read forward and backward."""
         raise NotImplementedError
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return 2 * self.units
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         return self.pool(self.states(x, mask, training), mask, training)
 
-    def pool(self, states, mask, training=None):
+    def pool(
+        self, states: tf.Tensor, mask: tf.Tensor, training: Optional[bool] = None
+    ) -> tf.Tensor:
         """Computes the sentence vector from the states <float>[batch, length, 2 * units]."""
         return self.source2token(states, mask=mask, training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes weights without dropout, "source2token" <float32>[batch, length, 2 * units]."""
         mask = token_mask(x, mask)
         return {"source2token": self.source2token.attention_weights(self.states(x, mask), mask)}
 
-    def states(self, x, mask, training=None):
+    def states(self, x: tf.Tensor, mask: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes [h_fw; h_bw], <float>[batch, length, 2 * units]."""
         states = [
             layer(copy, mask=mask, training=training)
@@ -91,11 +97,11 @@ class BiGRUEncoder(BiRecurrentEncoder):
     Arguments, call arguments and result: see `BiRecurrentEncoder`.
     """
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.forward_gru, self.backward_gru = self.add_directions(BasicGRU, input_shape)
         super().build(input_shape)
 
-    def directions(self):
+    def directions(self) -> tuple[Recurrent, Recurrent]:
         return self.forward_gru, self.backward_gru
 
 
@@ -108,11 +114,11 @@ class BiLSTMEncoder(BiRecurrentEncoder):
     Arguments, call arguments and result: see `BiRecurrentEncoder`.
     """
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.forward_lstm, self.backward_lstm = self.add_directions(BasicLSTM, input_shape)
         super().build(input_shape)
 
-    def directions(self):
+    def directions(self) -> tuple[Recurrent, Recurrent]:
         return self.forward_lstm, self.backward_lstm
 
 
@@ -138,14 +144,16 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
         super().__init__(**kwargs)
         self.pooling = pooling
 
-    def build_pool(self, dim):
+    def build_pool(self, dim: int) -> None:
         if self.pooling == "self_attention":
             shape, options = [None, None, dim], {"units": None, "dropout": 0.0}
             self.self_attention = self.add_child(
                 StaticSelfAttention, "self_attention", shape, **options
             )
 
-    def pool(self, states, mask, training=None):
+    def pool(
+        self, states: tf.Tensor, mask: tf.Tensor, training: Optional[bool] = None
+    ) -> tf.Tensor:
         if self.pooling == "self_attention":
             return self.self_attention(states, mask=mask, training=training)
         ends = tf.cast(_ends(mask), states.dtype)
@@ -154,7 +162,7 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
         first = tf.reduce_sum(backward * ends[:, :, 1:], axis=1)
         return tf.concat([last, first], axis=-1)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Finds the tokens that the sentence vector comes from, without dropout.
 
         For "self_attention" see `StaticSelfAttention.attend`; for "last" they are "ends"
@@ -166,7 +174,7 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
         return {"ends": tf.cast(_ends(mask), tf.float32)}
 
 
-def _ends(mask):
+def _ends(mask: tf.Tensor) -> tf.Tensor:
     """Returns whether a token is the last and the first real token, <bool>[batch, length, 2]."""
     real = tf.cast(mask, tf.float32)  # which a GPU compares; it leaves integers to the host
     last = mask & (tf.cumsum(real, axis=1, reverse=True) == 1.0)

@@ -4,6 +4,7 @@ A masked token between real ones keeps its place in the windows of the convoluti
 """
 
 from collections.abc import Sequence
+from typing import Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -55,7 +56,7 @@ class HierarchicalCNNEncoder(SentenceEncoder):
         self.layers = check_layers("layers", layers)
         self.width = check_at_least("width", width, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         self.input_map = self.add_linear("input_map", dim, self.units)
         shape, sizes = [None, None, self.units], (2 * self.units, self.width)
@@ -67,20 +68,22 @@ class HierarchicalCNNEncoder(SentenceEncoder):
         self.source2token = self.add_source2token(dim)
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         u = self._states(x, mask, training)
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the weights without dropout, "source2token" <float32>[batch, length, dim]."""
         mask = token_mask(x, mask)
         return {"source2token": self.source2token.attention_weights(self._states(x, mask), mask)}
 
-    def _states(self, x, mask, training=None):
+    def _states(self, x: tf.Tensor, mask: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes W2 x^L + b2, <float>[batch, length, dim]."""
         x = self.input_map(x, training=training)
         for convolution in self.convolutions:
@@ -117,31 +120,35 @@ class MultiWindowCNNEncoder(SentenceEncoder):
       The sentence vector, <float>[batch, len(windows) * units].
     """
 
-    def __init__(self, windows: Sequence[int] = (3, 4, 5), units: int = 200, **kwargs):
+    def __init__(
+        self, windows: Sequence[int] = (3, 4, 5), units: int = 200, **kwargs: Unpack[EncoderOptions]
+    ) -> None:
         super().__init__(**kwargs)
         self.windows = check_widths("windows", windows)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.input_dropout = self.add_dropout("input_dropout")
         self.convolutions = [self._add_convolution(width, input_shape) for width in self.windows]
         super().build(input_shape)
 
-    def _add_convolution(self, width, input_shape):
+    def _add_convolution(self, width: int, input_shape: tf.TensorShape) -> Convolution:
         arguments = self.units, width, self.activation
         return self.add_child(Convolution, f"window_{width}", input_shape, *arguments, dropout=0.0)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return len(self.windows) * self.units
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         maps = self._maps(x, mask, training)
         largest = tf.reduce_max(maps, axis=1)
         some = tf.reduce_any(mask, axis=1, keepdims=True)
         return tf.where(some, largest, tf.zeros([], maps.dtype))
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Finds the tokens at which the feature maps have their maxima, without dropout.
 
         Returns:
@@ -153,10 +160,10 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         weights = tf.one_hot(winner, tf.shape(x)[1], axis=1)
         return {"maximum": tf.where(tf.expand_dims(mask, -1), weights, 0.0)}
 
-    def _maps(self, x, mask, training=None):
+    def _maps(self, x: tf.Tensor, mask: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes c, <float>[batch, length, len(windows) * units]; the lowest float on padding."""
         x = self.input_dropout(x, training=training)
         pairs = zip(self.convolutions, copies(x, len(self.windows)))
-        maps = [convolution(copy, mask=mask, training=training) for convolution, copy in pairs]
-        maps = tf.concat(maps, axis=-1)
+        parts = [convolution(copy, mask=mask, training=training) for convolution, copy in pairs]
+        maps = tf.concat(parts, axis=-1)
         return tf.where(tf.expand_dims(mask, -1), maps, maps.dtype.min)

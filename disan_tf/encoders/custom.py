@@ -7,7 +7,8 @@ written; `custom_encoder` finds the encoders of imported modules and of `registe
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.base import PairEncoder
@@ -28,7 +29,7 @@ def import_encoder(name: str) -> type:
     return custom_encoder(name)
 
 
-def import_custom(options) -> None:
+def import_custom(options: Mapping[str, Any]) -> None:
     """Imports the module of the encoder in `config.encoder`, if another package defines it.
 
     Raises:
@@ -94,14 +95,14 @@ def custom_encoder(name: str) -> type:
             "disan_tf.load(..., encoder=THE_CLASS)."
         )
     encoder = vars(sys.modules[module_name]).get(class_name)
-    _check(name, encoder)
-    return encoder
+    return _check(name, encoder)
 
 
-def _check(name, encoder) -> None:
+def _check(name: str, encoder: Any) -> type:
     module_name, _, class_name = name.partition(":")
     if not isinstance(encoder, type) or not issubclass(encoder, PairEncoder):
         raise ValueError(
             f"name={name} must name a subclass of disan_tf.encoders.SentenceEncoder; {module_name} "
             f"has {'no ' if encoder is None else 'no class but another object named '}{class_name}."
         )
+    return encoder

@@ -50,7 +50,7 @@ class DiSAN(SentenceEncoder):
             raise ValueError(f"directions={directions} must be two, one for each block.")
         self.directions = tuple(directions)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         first, second = self.directions
         self.forward_block = self._block("forward", first, input_shape)
@@ -58,15 +58,19 @@ class DiSAN(SentenceEncoder):
         self.source2token = self.add_source2token(2 * (self.units or dim))
         super().build(input_shape)
 
-    def _block(self, name, direction, input_shape):
+    def _block(
+        self, name: str, direction: Direction, input_shape: tf.TensorShape
+    ) -> DirectionalSelfAttention:
         options = {"activation": self.activation, "attention_form": self.attention_form}
         arguments = self.units, direction
         return self.add_child(DirectionalSelfAttention, name, input_shape, *arguments, **options)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return 2 * (self.units or dim)
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         x_fw, x_bw = copies(x, 2)
         u_fw = self.forward_block(x_fw, mask=mask, training=training)
@@ -74,7 +78,7 @@ class DiSAN(SentenceEncoder):
         u = tf.concat([u_fw, u_bw], axis=-1)  # [batch, length, 2 * units]
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the attention weights and gates, without dropout.
 
         Returns:

@@ -1,5 +1,6 @@
 """DRCN with multiway co-attention: two sentences that read each other, layer by layer."""
 
+from collections.abc import Sequence
 from typing import Literal, Optional
 
 import tensorflow as tf
@@ -9,10 +10,11 @@ from disan_tf.common.options import check_at_least, check_layers
 from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.attention.multiway import Aggregation, MultiwayCoAttention, split_letters
 from disan_tf.layers.base import LayerOptions
-from disan_tf.layers.dropout import Positions
+from disan_tf.layers.dropout import Dropout, Positions
 from disan_tf.layers.feed_forward import Bottleneck
+from disan_tf.layers.hard_attention.samplers import Selections
 from disan_tf.layers.keras_layer import output_shape
-from disan_tf.layers.recurrent import BasicLSTM, BasicRNN
+from disan_tf.layers.recurrent import BasicLSTM, BasicRNN, Recurrent
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import pad_length, real_tokens, token_mask
 from disan_tf.ops import batch_share
@@ -75,11 +77,16 @@ class DRCN(PairEncoder):
         self.aggregation = aggregation
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)
 
-    def build(self, first_shape, second_shape=None):
+    def build(
+        self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None
+    ) -> None:
         dim = first_shape[-1]
         # Keras leaves lists of lists out of weights files.
-        self.forward, self.backward, self.dropouts, self.co_attentions = [], [], [], []
-        self.bottlenecks = []
+        self.forward: list[Recurrent] = []
+        self.backward: list[BasicLSTM] = []
+        self.dropouts: list[Dropout] = []
+        self.co_attentions: list[MultiwayCoAttention] = []
+        self.bottlenecks: list[Bottleneck] = []
         for layer in range(1, self.layers + 1):
             states = self._add_recurrent(layer, dim)
             self.dropouts.append(self.add_dropout(f"dropout_{layer}"))
@@ -92,7 +99,9 @@ class DRCN(PairEncoder):
                 dim = self.bottleneck_units
         super().build(first_shape)
 
-    def compute_output_shape(self, first_shape, second_shape=None):
+    def compute_output_shape(
+        self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None
+    ) -> list[tf.TensorShape]:
         dim = first_shape[-1]
         for layer in range(1, self.layers + 1):
             directions = 1 if layer > 1 and self.recurrence == "rnn" else 2
@@ -101,7 +110,7 @@ class DRCN(PairEncoder):
                 dim = self.bottleneck_units
         return 2 * [output_shape([first_shape[0], dim])]
 
-    def _add_recurrent(self, layer, dim):
+    def _add_recurrent(self, layer: int, dim: int) -> int:
         """Adds H_l, and returns the size of its states."""
         shape, sizes = [None, None, dim], {"units": self.units, "dropout": 0.0}
         kind = BasicRNN if layer > 1 and self.recurrence == "rnn" else BasicLSTM
@@ -116,7 +125,7 @@ class DRCN(PairEncoder):
         """Returns the directions of H_l; `layer` counts from 0."""
         return [self.forward[layer], *self.backward[layer : layer + 1]]
 
-    def _co_attention_of(self, layer, dim):
+    def _co_attention_of(self, layer: int, dim: int) -> MultiwayCoAttention:
         """Returns the co-attention of a layer; the layers after the first share one."""
         if layer > 2:
             return self.co_attentions[1]
@@ -125,7 +134,14 @@ class DRCN(PairEncoder):
         name = f"co_attention_{layer}"
         return self.add_child(MultiwayCoAttention, name, shape, *functions, **options)
 
-    def call(self, first, second, first_mask=None, second_mask=None, training=None):
+    def call(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        first_mask: Optional[tf.Tensor] = None,
+        second_mask: Optional[tf.Tensor] = None,
+        training: Optional[bool] = None,
+    ) -> list[tf.Tensor]:
         pair = _Pair(token_mask(first, first_mask), token_mask(second, second_mask))
         x = pair.words(first, second)
         for layer in range(self.layers):
@@ -134,14 +150,24 @@ class DRCN(PairEncoder):
             x = self._grown(layer, x, h, pair.join(*a), pair.mask, training)
         return tf.split(_maximum(x, pair.mask), 2)
 
-    def _states(self, layer, x, pair, training=None):
+    def _states(
+        self, layer: int, x: tf.Tensor, pair: "_Pair", training: Optional[bool] = None
+    ) -> tf.Tensor:
         """Computes both sentences' h <float>[2 * batch, length, units] of x <float>[rows, dim]."""
         directions = self.recurrent(layer)
         states = [direction(x, mask=pair.mask, training=training) for direction in directions]
         states = tf.concat(states, axis=-1)
         return self.dropouts[layer](states, training=training, places=pair.places)
 
-    def _grown(self, layer, x, h, a, mask, training=None):
+    def _grown(
+        self,
+        layer: int,
+        x: tf.Tensor,
+        h: tf.Tensor,
+        a: tf.Tensor,
+        mask: tf.Tensor,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         """Computes the next layer's x <float>[rows, dim], Eq. 3."""
         x = tf.concat([x, real_tokens(h, mask), real_tokens(a, mask)], axis=-1)
         if layer < len(self.bottlenecks):
@@ -149,16 +175,27 @@ class DRCN(PairEncoder):
             x = self.bottlenecks[layer](x[None], mask=real, training=training)[0]
         return x
 
-    def encode_pair(self, first, second, first_mask, second_mask, selections=None, training=None):
+    def encode_pair(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        first_mask: tf.Tensor,
+        second_mask: tf.Tensor,
+        selections: Optional[Selections] = None,
+        training: Optional[bool] = None,
+    ) -> Sequence[tf.Tensor]:
         return self(first, second, first_mask, second_mask, training=training)
 
-    def attend_pair(self, first, second, first_mask, second_mask):
+    def attend_pair(
+        self, first: tf.Tensor, second: tf.Tensor, first_mask: tf.Tensor, second_mask: tf.Tensor
+    ) -> list[dict[str, tf.Tensor]]:
         """Computes the co-attention weights between the words of both sentences.
 
         For each sentence they are "<function>_<layer>" <float32>[batch, own length, other length,
         1], with layers from 1, and sum to 1 over the other sentence.
         """
-        pair, of_both = _Pair(first_mask, second_mask), [{}, {}]
+        pair = _Pair(first_mask, second_mask)
+        of_both: list[dict[str, tf.Tensor]] = [{}, {}]
         x = pair.words(first, second)
         for number, co_attention in enumerate(self.co_attentions):
             h = self._states(number, x, pair)
@@ -179,31 +216,31 @@ class _Pair:
       places: see `Dropout`.
     """
 
-    def __init__(self, first_mask, second_mask):
+    def __init__(self, first_mask: tf.Tensor, second_mask: tf.Tensor) -> None:
         with on_host():
             self.masks = tuple(pad_length(boolean_mask(mask)) for mask in (first_mask, second_mask))
             self.mask = self.join(*(mask[:, :, None] for mask in self.masks))[:, :, 0]
         self.places = _places(tf.shape(self.mask)[1])
 
-    def words(self, first, second):
+    def words(self, first: tf.Tensor, second: tf.Tensor) -> tf.Tensor:
         """Joins both batches <float>[batch, length, dim] into tokens <float>[rows, dim]."""
         second = tf.cast(second, first.dtype)  # Keras casts only the first argument
         return real_tokens(self.join(pad_length(first), pad_length(second)), self.mask)
 
-    def join(self, first, second):
+    def join(self, first: tf.Tensor, second: tf.Tensor) -> tf.Tensor:
         """Joins both <...>[batch, length, dim] into [2 * batch, longer length, dim]."""
         lengths = [tf.shape(mask)[1] for mask in self.masks]
         surpluses = [tf.maximum(*lengths) - length for length in lengths]
         padded = (tf.pad(x, [[0, 0], [0, n], [0, 0]]) for x, n in zip((first, second), surpluses))
         return tf.concat(list(padded), axis=0)
 
-    def split(self, joined):
+    def split(self, joined: tf.Tensor) -> list[tf.Tensor]:
         """Splits a joined tensor into both batches, with the lengths of the masks."""
         pairs = zip(tf.split(joined, 2), self.masks)
         return [half[:, : tf.shape(mask)[1]] for half, mask in pairs]
 
 
-def _places(length) -> Optional[Positions]:
+def _places(length: tf.Tensor) -> Optional[Positions]:
     """Returns the joined tokens' `Positions` in a shared batch, first sentences before second."""
     share = batch_share.current()
     if share is None:
@@ -213,14 +250,14 @@ def _places(length) -> Optional[Positions]:
     return Positions(rows[:, None] * length + tf.range(length), 2 * share.batch * length)
 
 
-def _cut(weights, first, second):
+def _cut(weights: tf.Tensor, first: tf.Tensor, second: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Cuts our added padding off the weights between both sentences' words."""
     lengths = [tf.shape(sentence)[1] for sentence in (first, second)]
     forth, back = weights
     return forth[:, : lengths[0], : lengths[1]], back[:, : lengths[1], : lengths[0]]
 
 
-def _real_rows(x, mask):
+def _real_rows(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Returns which rows of `real_tokens` are tokens, <bool>[rows]."""
     if is_compiled():
         return tf.reshape(mask, [-1])
@@ -230,7 +267,7 @@ def _real_rows(x, mask):
         return tf.sequence_mask(tokens, rows)
 
 
-def _maximum(x, mask):
+def _maximum(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes the maximum over each sentence's real tokens, per feature; 0 without tokens.
 
     x is <float>[rows, dim], see `real_tokens`; the result is <float>[batch, dim].

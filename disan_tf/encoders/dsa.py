@@ -1,8 +1,9 @@
 """DSA, a sentence encoder of dynamic self-attention over a densely connected CNN."""
 
 from collections.abc import Sequence
-from typing import Literal, Optional
+from typing import Any, Literal, Optional
 
+import tensorflow as tf
 from typing_extensions import Unpack
 
 from disan_tf.common.options import (
@@ -87,45 +88,50 @@ class DSAEncoder(SentenceEncoder):
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
         self.init_scale = init_scale
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         seed = site_seed(self.seed, "words")
         dropout = Dropout(self.word_dropout, seed, name="input_dropout", dtype=self.dtype_policy)
         self.input_dropout = build_child(dropout, input_shape)
-        options = {"negative_slope": self.negative_slope}
+        options: dict[str, Any] = {"negative_slope": self.negative_slope}
         cnn = {"first_width": self.first_width, "init_scale": self.init_scale, **options}
         sizes = self.layers, self.first_units, self.dense_units, self.widths, self.compressed_units
         self.cnn = self.add_child(DenselyConnectedCNN, "cnn", input_shape, *sizes, **cnn)
-        kind, sizes = DynamicSelfAttention, (self.units, self.attentions, self.iterations)
+        kind: type = DynamicSelfAttention
+        counts: tuple = self.units, self.attentions, self.iterations
         if self.attention_kind == "static":
-            kind, sizes = StaticSelfAttention, (self.units,)
+            kind, counts = StaticSelfAttention, (self.units,)
         shape, options = [None, None, self.compressed_units], {**options, "dropout": 0.0}
-        self.attention = self.add_child(kind, "attention", shape, *sizes, **options)
+        self.attention = self.add_child(kind, "attention", shape, *counts, **options)
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.attentions * self.units
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         words = self.input_dropout(x, training=training)
         return self.attention(**self._convolve(words, mask, training), training=training)
 
-    def _convolve(self, words, mask, training=None):
+    def _convolve(
+        self, words: tf.Tensor, mask: tf.Tensor, training: Optional[bool] = None
+    ) -> dict[str, Any]:
         """Computes X^c of Eq. 5, as arguments of the attention layer."""
         rows = PackedRows(mask, gap=self.cnn.reach)
         features = self.cnn(rows.pack(words), mask=rows.mask, places=rows.places, training=training)
         return {"x": rows.tokens(features), "mask": mask, "sentences": rows.sentences}
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the attention weights without dropout, see the attention layer's `attend`."""
         mask = token_mask(x, mask)
         return self.attention.attend(**self._convolve(x, mask))
 
-    def weight_vectors(self, x, mask):
+    def weight_vectors(self, x: tf.Tensor, mask: tf.Tensor) -> Optional[tf.Tensor]:
         """Returns `DynamicSelfAttention.weight_vectors`; None for static attention."""
         if self.attention_kind == "static":
             return None
         return self.attention.weight_vectors(**self._convolve(x, mask))
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "attention": self.attention_kind}

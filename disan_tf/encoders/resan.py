@@ -12,7 +12,13 @@ from disan_tf.layers.hard_attention.reinforced import (
     Sampling,
     check_hard_attention,
 )
-from disan_tf.layers.hard_attention.samplers import ReinforcedSequenceSampling, merge_selections
+from disan_tf.layers.hard_attention.samplers import (
+    How,
+    ReinforcedSequenceSampling,
+    Sampler,
+    Selections,
+    merge_selections,
+)
 from disan_tf.layers.hard_attention.selective import Unselected
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
@@ -57,7 +63,7 @@ class ReSAN(SentenceEncoder):
         self.shared = shared
         self.sampling = sampling
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         arguments = self.units, self.activation, self.unselected, self.shared, self.sampling
         options = {"attention_form": self.attention_form}
         self.attention = self.add_child(
@@ -67,22 +73,30 @@ class ReSAN(SentenceEncoder):
         super().build(input_shape)
 
     @property
-    def samplers(self):
+    def samplers(self) -> list[Sampler]:
         return list(self.attention.samplers.values())
 
-    def select(self, x, mask, how, training=None):
+    def select(
+        self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
+    ) -> Selections:
         """Selects heads and dependents, see `ReinforcedSelfAttention.select`."""
         return self.attention.select(x, mask, how, training)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return 2 * (self.units or dim)
 
-    def call(self, x, mask=None, selections=None, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        selections: Optional[Selections] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         u, mask = self.attention(x, mask, selections=selections, training=training)
         return self.source2token(u, mask=mask, training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
@@ -116,32 +130,40 @@ class SelectedSource2TokenEncoder(SentenceEncoder):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         options = {"units": self.units, "activation": self.activation}
         self.sampler = self.add_child(ReinforcedSequenceSampling, "sampler", input_shape, **options)
         self.source2token = self.add_source2token(input_shape[-1])
         super().build(input_shape)
 
     @property
-    def samplers(self):
+    def samplers(self) -> list[Sampler]:
         return [self.sampler]
 
-    def select(self, x, mask, how, training=None):
+    def select(
+        self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
+    ) -> Selections:
         """Selects words, which are both heads and dependents; see `Sampler.select`."""
         mask = token_mask(x, mask)
         words = self.sampler.select(x, mask, how, training)
         return merge_selections([words], [words], mask)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, selections=None, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        selections: Optional[Selections] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         if selections is None:
             selections = self.select(x, mask, "greedy", training)
         return self.source2token(x, mask=selections.heads[0], training=training)
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the greedy selection and the attention weights, without dropout.
 
         Returns:

@@ -1,6 +1,6 @@
 """The base class of the papers' layers: shared arguments, sublayers and weights."""
 
-from typing import Optional
+from typing import Any, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -10,6 +10,7 @@ from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
 from disan_tf.layers.keras_layer import (
     UNCAST,
     Dense,
+    Initializer,
     build_child,
     mask_tensor,
     output_shape,
@@ -74,13 +75,13 @@ class BaseLayer(ConfiguredLayer):
         self.supports_masking = True
         self.input_spec = vectors_spec(self) if self.reads_vectors else None
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         """Keeps the size of the input's vectors; a call with another size raises ValueError."""
         if self.reads_vectors:
             self.input_spec = vectors_spec(self, input_shape[-1])
         super().build(input_shape)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         """Returns the output's shape, without a call if the layer has an `output_size`."""
         if self.output_size is None:
             return super().compute_output_shape(input_shape)
@@ -88,18 +89,22 @@ class BaseLayer(ConfiguredLayer):
         kept = tokens if self.keeps_tokens else tokens[:1]
         return output_shape([*kept, self.output_size(dim)])
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(
+        self, inputs: tf.Tensor, mask: Optional[tf.Tensor] = None
+    ) -> Optional[tf.Tensor]:
         """Returns the output's mask; None if the output has no vectors of tokens."""
         if mask is None or not self.keeps_tokens:
             return None
         return mask_tensor(mask)
 
-    def add_child(self, kind: type, name: str, input_shape, *args, **options):
+    def add_child(
+        self, kind: type, name: str, input_shape: tf.TensorShape, *args: Any, **options: Any
+    ) -> Any:
         """Builds a sublayer of a class; `options` override this layer's `child_options`."""
         child = kind(*args, **{**self.child_options(name), **options})
         return build_child(child, input_shape)
 
-    def add_linear(self, name: str, input_dim: int, units: int, **options) -> Linear:
+    def add_linear(self, name: str, input_dim: int, units: int, **options: Any) -> Linear:
         """Builds a `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""
         return self.add_child(Linear, name, [None, None, input_dim], units, **options)
 
@@ -114,7 +119,9 @@ class BaseLayer(ConfiguredLayer):
         projection = Dense(units, use_bias=False, name=name, dtype=self.dtype_policy)
         return build_child(projection, [None, None, input_dim])
 
-    def add_uncast_weight(self, name: str, shape: list, initializer, l2: float = 0.0):
+    def add_uncast_weight(
+        self, name: str, shape: list, initializer: Initializer, l2: float = 0.0
+    ) -> tf.Variable:
         """Adds a weight that Keras leaves in float32 under mixed precision; the layer casts it."""
         options = {"initializer": initializer, "regularizer": weight_decay(l2), **UNCAST}
         return self.add_weight(name=name, shape=shape, **options)

@@ -1,14 +1,14 @@
 """Convolutions over tokens, single and densely connected."""
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
 
 from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_widths
 from disan_tf.layers.base import BaseLayer, LayerOptions
-from disan_tf.layers.dropout import site_seed
+from disan_tf.layers.dropout import Dropout, Positions, site_seed
 from disan_tf.layers.keras_layer import Activation, Initializer, activation_of, initializer_of
 from disan_tf.layers.linear import (
     InitScale,
@@ -58,23 +58,25 @@ class Convolution(BaseLayer):
         self.activation = activation_of(activation)
         self.kernel_initializer = initializer_of(kernel_initializer)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         shape = [self.width, input_shape[-1], self.units]
         self.kernel = self.add_uncast_weight("kernel", shape, self.kernel_initializer, self.l2)
         self.bias = self.add_uncast_weight("bias", [self.units], "zeros")
         self.input_dropout = self.add_dropout("input_dropout")
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.units
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         real, zero = tf.expand_dims(mask, -1), tf.zeros([], x.dtype)
         x = self.input_dropout(tf.where(real, x, zero), training=training)
         return tf.where(real, self.convolve(x), zero)
 
-    def convolve(self, x, activation=None):
+    def convolve(self, x: tf.Tensor, activation: Any = None) -> tf.Tensor:
         """Computes y <float>[batch, length, units] without mask and dropout.
 
         x <float>[batch, length, dim] must be 0 on padding, unless the width is 1; y is not 0 there.
@@ -85,7 +87,7 @@ class Convolution(BaseLayer):
         return bias_activation(product, self.bias, activation or self.activation)
 
 
-def _same_convolution(x, kernel):
+def _same_convolution(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
     """Computes `tf.nn.conv1d` with padding "SAME", and avoids two errors of TensorFlow.
 
     In bfloat16, TensorFlow 2.19's kernels for processors with AMX were wrong by 134 % for 5 tokens
@@ -171,9 +173,10 @@ class DenselyConnectedCNN(BaseLayer):
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
         self.init_scale = init_scale
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         # Keras leaves lists of lists out of weights files: first every Phi_k, then h^c.
-        self.convolutions, self.output_dropouts = [], []
+        self.convolutions: list[Convolution] = []
+        self.output_dropouts: list[Dropout] = []
         dim = input_shape[-1]
         for tower, width in enumerate(self.widths):
             self._add_h(f"tower_{tower}_h_1", dim, self.first_units, self.first_width or width)
@@ -184,7 +187,7 @@ class DenselyConnectedCNN(BaseLayer):
         self._add_h("h_c", len(self.widths) * tower_units + dim, self.compressed_units, width=1)
         super().build(input_shape)
 
-    def _add_h(self, name, input_dim, units, width):
+    def _add_h(self, name: str, input_dim: int, units: int, width: int) -> None:
         """Adds the convolution and the dropout of one h."""
         self.output_dropouts.append(self.add_dropout(f"{name}_dropout"))
         factor = variance_factor(self.init_scale, self.dropout)
@@ -198,10 +201,16 @@ class DenselyConnectedCNN(BaseLayer):
         """The greatest distance of a token in a window from the window's centre."""
         return max(*self.widths, self.first_width or 1) // 2
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.compressed_units
 
-    def call(self, x, mask=None, places=None, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        places: Optional[Positions] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         real = tf.expand_dims(mask, -1)
         words = tf.where(real, x, tf.zeros([], x.dtype))  # X^0
@@ -212,9 +221,16 @@ class DenselyConnectedCNN(BaseLayer):
         compressed = self._h(-1, tf.concat([*features, words], axis=-1), places, training)  # Eq. 5
         return l2_normalized(compressed, real)
 
-    def _phi(self, tower, x, real, places, training):
+    def _phi(
+        self,
+        tower: int,
+        x: tf.Tensor,
+        real: tf.Tensor,
+        places: Optional[Positions],
+        training: Optional[bool],
+    ) -> list[tf.Tensor]:
         """Computes [X^L, ..., X^1] of one Phi_k, Eq. 2 to 4; X^L is not 0 on padding."""
-        results = []  # X^l, ..., X^1, each with one copy for every later use
+        results: list[list[tf.Tensor]] = []  # X^l, ..., X^1, each with one copy for every later use
         for layer in range(self.layers):
             if layer:
                 x = tf.concat([unused.pop() for unused in results], axis=-1)
@@ -225,7 +241,9 @@ class DenselyConnectedCNN(BaseLayer):
             results.insert(0, list(copies(x, uses)))
         return [unused.pop() for unused in results]
 
-    def _h(self, index, x, places, training):
+    def _h(
+        self, index: int, x: tf.Tensor, places: Optional[Positions], training: Optional[bool]
+    ) -> tf.Tensor:
         """Computes LeakyReLU(dropout(W [window of x] + b))."""
         x = self.convolutions[index].convolve(x, LeakyReLU(self.negative_slope))
         return self.output_dropouts[index](x, training=training, places=places)

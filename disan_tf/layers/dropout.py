@@ -89,27 +89,29 @@ class Dropout(ConfiguredLayer):
         self.rate = check_rate("rate", rate)
         self.seed = initial_seed(seed)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.calls = add_count(self)
         super().build(input_shape)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return output_shape(input_shape)
 
-    def call(self, x, training=None, places=None):
+    def call(
+        self, x: tf.Tensor, training: Optional[bool] = None, places: Optional[Positions] = None
+    ) -> tf.Tensor:
         if not training or not self.rate:
             return x
+        if places is not None:
+            whole = tf.ones([places.count, x.shape[-1]])
+            mask = self.keep(tf.size(whole, tf.int64))
+            factors = apply_mask(whole, mask, self.rate)  # 1 / (1 - rate) or 0
+            return x * tf.cast(tf.gather(factors, places.rows), x.dtype)
         share = batch_share.current()
-        if share is None and places is None:
+        if share is None:
             return apply_mask(x, self.keep(tf.size(x)), self.rate)
-        if places is None:
-            entries = tf.size(x, tf.int64)
-            first = entries // tf.cast(share.rows, tf.int64) * tf.cast(share.first, tf.int64)
-            return apply_mask(x, self.keep(entries, first), self.rate)
-        whole = tf.ones([places.count, x.shape[-1]])
-        mask = self.keep(tf.size(whole, tf.int64))
-        factors = tf.gather(apply_mask(whole, mask, self.rate), places.rows)  # 1 / (1 - rate) or 0
-        return x * tf.cast(factors, x.dtype)
+        entries = tf.size(x, tf.int64)
+        first = entries // tf.cast(share.rows, tf.int64) * tf.cast(share.first, tf.int64)
+        return apply_mask(x, self.keep(entries, first), self.rate)
 
     def keep(self, entries: tf.Tensor, first: Optional[tf.Tensor] = None) -> tf.Tensor:
         """Draws the next mask for a number of entries; see `disan_tf.ops.dropout.keep_mask`."""

@@ -1,5 +1,7 @@
 """Layers of two dense layers: a highway layer, and an autoencoder whose code replaces its input."""
 
+from typing import Optional
+
 import tensorflow as tf
 from typing_extensions import Unpack
 
@@ -34,16 +36,16 @@ class Highway(BaseLayer):
         super().__init__(**kwargs)
         self.activation = activation_of(activation)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         self.transform = self.add_linear("transform", dim, dim, activation=self.activation)
         self.gate = self.add_linear("gate", dim, dim, activation="sigmoid")
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         gate = self.gate(x, training=training)
         return gate * self.transform(x, training=training) + (1.0 - gate) * x
 
@@ -86,17 +88,19 @@ class Bottleneck(BaseLayer):
         self.units = check_at_least("units", units, 1)
         self.weight = check_at_least("weight", weight, 0)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         self.encoder = self.add_linear("encoder", dim, self.units, activation="relu", dropout=0.0)
         self.decoder = self.add_linear("decoder", self.units, dim, dropout=0.0)
         self.code_dropout = self.add_dropout("code_dropout")
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.units
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         real, zero = mask[:, :, None], tf.zeros([], x.dtype)
         x = tf.where(real, x, zero)

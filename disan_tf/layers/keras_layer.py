@@ -4,7 +4,7 @@ import functools
 import inspect
 import random
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional, Union
 
 import tensorflow as tf
@@ -25,36 +25,37 @@ class _Keras2Layer(tf.keras.layers.Layer):
     """
 
     @tf.autograph.experimental.do_not_convert
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; an input's implicit mask stands in for `<input>_mask`, if that is None.
 
         Keras 2 itself passes on only the first input's mask, as `mask`.
         """
         _check_kinds(self, args)
-        args, kwargs = _with_boolean_masks(self, args, _with_implicit_masks(self, args, kwargs))
-        return super().__call__(*args, **kwargs)
+        kwargs = _with_implicit_masks(self, args, kwargs)
+        inputs, kwargs = _with_boolean_masks(self, args, kwargs)
+        return super().__call__(*inputs, **kwargs)
 
 
 class _Keras3Layer(tf.keras.layers.Layer):
     """A layer of Keras 3 that infers its output and finds its mask as a layer of Keras 2 does."""
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; without `mask`, the first input's implicit mask is used.
 
         Keras 3 looks for it only if the call has one tensor.
         """
         _check_kinds(self, args)
-        args, kwargs = _with_boolean_masks(self, args, kwargs)
-        if self._call_has_mask_arg and args and kwargs.get("mask") is None:
+        inputs, kwargs = _with_boolean_masks(self, args, kwargs)
+        if self._call_has_mask_arg and inputs and kwargs.get("mask") is None:
             place = self.call_signature_parameters.index("mask")
-            if len(args) <= place:
-                mask, x = getattr(args[0], "_keras_mask", None), args[0]
+            if len(inputs) <= place:
+                mask, x = getattr(inputs[0], "_keras_mask", None), inputs[0]
                 while mask is not None and len(mask.shape) >= len(x.shape) > 1:
                     mask = tf.keras.ops.any(mask, axis=-1)  # `TimeDistributed` leaves inner masks
                 kwargs["mask"] = mask
-        return super().__call__(*args, **kwargs)
+        return super().__call__(*inputs, **kwargs)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         """Freezes the weights of a frozen layer, and adds sublayers in lists to checkpoints.
 
         Keras 3 freezes only weights that exist when `trainable` is set, and `tf.train.Checkpoint`
@@ -73,7 +74,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
                         self._track_trackable(part, f"{name}_{number}", overwrite=True)
         super().build(input_shape)
 
-    def compute_output_spec(self, *args, **kwargs):
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Traces `call`, as Keras 3 does for layers that do not define `compute_output_shape`.
 
         Inputs are cast as in a call. A layer that is not built stays so: a copy is traced.
@@ -87,7 +88,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
         args, kwargs = tf.nest.map_structure(self._cast, (args, kwargs))
         return super(tf.keras.layers.Layer, self).compute_output_spec(*args, **kwargs)
 
-    def _cast(self, x):
+    def _cast(self, x: Any) -> Any:
         """Returns floats, symbolic or not, with the dtype that a call casts them to."""
         return self.dtype_policy.convert_input(x, self.autocast, self.input_dtype)
 
@@ -100,7 +101,7 @@ class _Keras3Dense(tf.keras.layers.Dense):
     """
 
     @property
-    def kernel(self):
+    def kernel(self) -> tf.Tensor:
         """The matrix as floats."""
         if self.quantization_mode != "int8":
             return super().kernel
@@ -110,18 +111,23 @@ class _Keras3Dense(tf.keras.layers.Dense):
             kernel += self.lora_alpha / self.lora_rank * tf.cast(change, tf.float32)
         return kernel
 
-    def quantize(self, mode=None, type_check=True, config=None):
+    def quantize(
+        self,
+        mode: Optional[str] = None,
+        type_check: bool = True,
+        config: Optional[dict[str, Any]] = None,
+    ) -> None:
         """Makes the matrix int8; other modes raise NotImplementedError, as for other layers."""
         super().quantize(mode, type_check=mode != "int8", config=config)
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         """Loads the weights, and quantises the layer if they are quantised."""
         if self.quantization_mode is None and store["0"].dtype == "int8":
             self.quantize("int8")
         super().load_own_variables(store)
 
 
-def _check_kinds(layer, inputs):
+def _check_kinds(layer: tf.keras.layers.Layer, inputs: Sequence) -> None:
     """Raises ValueError for ragged tensors, and for symbolic tensors of another Keras."""
     for x in inputs:
         if isinstance(getattr(x, "type_spec", x), (tf.RaggedTensor, tf.RaggedTensorSpec)):
@@ -137,12 +143,14 @@ def _check_kinds(layer, inputs):
             )
 
 
-def _with_implicit_masks(layer, args, kwargs):
+def _with_implicit_masks(
+    layer: tf.keras.layers.Layer, args: Sequence, kwargs: dict[str, Any]
+) -> dict[str, Any]:
     """Returns a call's keywords with the masks that Keras 2 keeps beside its inputs.
 
     A symbolic input has none to pass on: the layer is called again with the model's tensors.
     """
-    names = _parameters(type(layer))
+    names = _parameters(layer.__class__)
     values = {**dict(zip(names, args)), **kwargs}
     masks = {}
     for name in names[len(args) :]:
@@ -152,9 +160,11 @@ def _with_implicit_masks(layer, args, kwargs):
     return {**kwargs, **masks}
 
 
-def _with_boolean_masks(layer, args, kwargs):
+def _with_boolean_masks(
+    layer: tf.keras.layers.Layer, args: Sequence, kwargs: dict[str, Any]
+) -> tuple[list, dict[str, Any]]:
     """Returns a call's arguments with boolean masks; ValueError unless they fit their sentences."""
-    names = _parameters(type(layer))
+    names = _parameters(layer.__class__)
     values = {**dict(zip(names, args)), **kwargs}
     for name, mask in values.items():
         if name.endswith("mask") and mask is not None:
@@ -171,7 +181,7 @@ def _with_boolean_masks(layer, args, kwargs):
 
 
 @functools.cache
-def _parameters(kind: type) -> tuple:
+def _parameters(kind: Any) -> tuple[str, ...]:
     """Returns the names of the parameters of a layer's `call`."""
     return tuple(inspect.signature(kind.call).parameters)[1:]
 
@@ -181,8 +191,13 @@ def _package(kind: type) -> str:
     return kind.__module__.split(".")[0]
 
 
-Layer: Any
+Layer: Any  # variables, for type checkers: there is a class for each Keras
 Dense: Any
+UNCAST: dict[str, Any]
+SAME_ON_REPLICAS: dict[str, Any]
+not_equal: Any
+mask_tensor: Any
+output_shape: Any
 if is_keras_3():
     Layer, Dense = _Keras3Layer, _Keras3Dense
     UNCAST = {"autocast": False}
@@ -202,9 +217,11 @@ else:
     output_shape = tf.TensorShape
 
 
-def vectors_spec(layer, dim: Optional[int] = None) -> tf.keras.layers.InputSpec:
+def vectors_spec(
+    layer: tf.keras.layers.Layer, dim: Optional[int] = None
+) -> tf.keras.layers.InputSpec:
     """Returns Keras' specification of inputs <float>[..., dim]; with a mask, of at most 3 axes."""
-    max_ndim = 3 if "mask" in _parameters(type(layer)) else None
+    max_ndim = 3 if "mask" in _parameters(layer.__class__) else None
     return tf.keras.layers.InputSpec(max_ndim=max_ndim, axes={-1: dim} if dim else {})
 
 
@@ -213,7 +230,7 @@ def sublayers(layer: tf.keras.layers.Layer) -> list[tf.keras.layers.Layer]:
     return list(layer._flatten_layers())
 
 
-def build_child(layer: tf.keras.layers.Layer, input_shape) -> tf.keras.layers.Layer:
+def build_child(layer: tf.keras.layers.Layer, input_shape: tf.TensorShape) -> tf.keras.layers.Layer:
     """Builds a sublayer, with its name before its weights' names, and returns it.
 
     Weight names are thus unique in a model, as Keras' `.h5` files require.
@@ -228,12 +245,12 @@ def activation_of(activation: Activation) -> Callable[[Any], Any]:
     return _found("activation", activation, "an activation", tf.keras.activations)
 
 
-def initializer_of(initializer: Initializer, name: str = "kernel_initializer"):
+def initializer_of(initializer: Initializer, name: str = "kernel_initializer") -> Any:
     """Returns the initializer for a name, an object or a config; others raise ValueError."""
     return _found(name, initializer, "an initializer", tf.keras.initializers)
 
 
-def _found(argument, value, noun, module):
+def _found(argument: str, value: Any, noun: str, module: Any) -> Any:
     """Returns what a module of Keras has for the value of an argument."""
     try:
         found = module.get(value)
@@ -241,8 +258,8 @@ def _found(argument, value, noun, module):
         found = None
     is_layer = isinstance(value, type) and issubclass(value, tf.keras.layers.Layer)
     if is_layer or not (callable(found) or found is value is None):
-        known = {*dir(module)} - {"get", "serialize", "deserialize"}
-        known = [name for name in known if not name.startswith("_")]
+        names = {*dir(module)} - {"get", "serialize", "deserialize"}
+        known = [name for name in names if not name.startswith("_")]
         shown = value if isinstance(value, str) else textwrap.shorten(repr(value), 80)
         raise ValueError(f"{argument}={shown} must be {noun} of Keras{suggestion(value, known)}")
     return found

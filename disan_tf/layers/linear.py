@@ -2,7 +2,8 @@
 
 import contextlib
 import threading
-from typing import Literal, Optional, get_args
+from collections.abc import Iterator
+from typing import Any, Literal, Optional, get_args
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -72,7 +73,7 @@ class Linear(ConfiguredLayer):
         self.seed = initial_seed(seed)
         self.kernel_initializer = initializer_of(kernel_initializer)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.dropout = Dropout(self.rate, self.seed, name="dropout", dtype=self.dtype_policy)
         build_child(self.dropout, input_shape)
         arguments = self.units, self.activation, self.use_bias, self.kernel_initializer
@@ -81,24 +82,24 @@ class Linear(ConfiguredLayer):
         self.input_spec = vectors_spec(self, input_shape[-1])
         super().build(input_shape)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return output_shape([*input_shape[:-1], self.units])
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         return self.activate(self.product(x, training))
 
-    def product(self, x, training=None):
+    def product(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes dropout(x) W, <float>[..., units]."""
         return project(self.dropout(x, training=training), cast_weight(self.dense.kernel, x.dtype))
 
-    def activate(self, product, activation=None):
+    def activate(self, product: tf.Tensor, activation: Any = None) -> tf.Tensor:
         """Computes activation(product + b), by default with the layer's own activation."""
         activation = activation or self.activation
         if not self.use_bias:
             return activation(product)
         return bias_activation(product, self.dense.bias, activation)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "dropout": self.rate}
 
 
@@ -119,7 +120,7 @@ def weight_decay(l2: float) -> Optional[tf.keras.regularizers.Regularizer]:
 
 
 @contextlib.contextmanager
-def shared_conversions():
+def shared_conversions() -> Iterator[None]:
     """Makes `cast_weight` cast each weight once inside the context.
 
     A tied encoder uses its weights for both sentences: mixed precision would cast them, and their

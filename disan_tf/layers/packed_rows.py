@@ -1,10 +1,12 @@
 """Several sentences in one row, so that a convolution reads little padding."""
 
+from typing import Callable
+
 import tensorflow as tf
 
 from disan_tf.layers.dropout import Positions
 from disan_tf.layers.tokens import LENGTH_MULTIPLE, ROWS_MULTIPLE, surplus
-from disan_tf.ops.batch_share import all_rows, current
+from disan_tf.ops.batch_share import Share, all_rows, current
 from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled, on_host
 
 SENTENCES_PER_ROW = 8
@@ -34,7 +36,7 @@ class PackedRows:
         fixed shapes and does not pack; the tokens then have the places of the packed rows.
     """
 
-    def __init__(self, mask: tf.Tensor, gap: int):
+    def __init__(self, mask: tf.Tensor, gap: int) -> None:
         self._sentences, self.places = mask, None
         if is_compiled():  # XLA knows no shape that depends on the data
             self._pays, self.mask = False, mask
@@ -44,7 +46,7 @@ class PackedRows:
             self._lay_out(mask, gap)
         self.mask = self._choose(self._packed_mask, lambda: mask)
 
-    def _lay_out(self, mask, gap):
+    def _lay_out(self, mask: tf.Tensor, gap: int) -> None:
         """Computes the rows' shape, the tokens' places, and whether packing pays."""
         batch, length = tf.unstack(tf.shape(mask))
         ends = tf.reduce_max(tf.where(mask, tf.range(1, length + 1), 0), axis=1)
@@ -54,24 +56,27 @@ class PackedRows:
         self._positions = (tf.gather(starts, places[:, 0]) + places[:, 1])[:, None]
         self._shape = tf.stack([rows, width])
         self._places = tf.scatter_nd(self._positions, places, [rows * width, 2])
-        if current() is None:
+        share = current()
+        if share is None:
             self._pays = _pays(rows * width, batch * length)
         else:
-            self._pays, self.places = self._shared(ends, gap, length, places)
+            self._pays, self.places = self._shared(share, ends, gap, length, places)
 
-    def _shared(self, ends, gap, length, tokens):
+    def _shared(
+        self, share: Share, ends: tf.Tensor, gap: int, length: tf.Tensor, tokens: tf.Tensor
+    ) -> tuple[tf.Tensor, Positions]:
         """Returns whether packing pays for the global batch, and the rows' `Positions`."""
-        share, ends = current(), all_rows(ends)
+        ends = all_rows(ends)
         rows = _ceil_div(share.batch, SENTENCES_PER_ROW)
         starts, width = _deal(tf.where(ends > 0, ends + gap, 0), rows)
         self._pays = _pays(rows * width, share.batch * length)
         sentences = share.first + tokens[:, 0]
 
-        def packed():
+        def packed() -> tf.Tensor:
             places = tf.gather(starts, sentences) + tokens[:, 1]  # what is in a gap does not matter
             return self._in_rows(tf.scatter_nd(self._positions, places, tf.shape(self._places)[:1]))
 
-        def unpacked():
+        def unpacked() -> tf.Tensor:
             first = share.first + tf.range(share.rows)
             return first[:, None] * length + tf.range(length)
 
@@ -81,7 +86,7 @@ class PackedRows:
     def pack(self, x: tf.Tensor) -> tf.Tensor:
         """Packs <float>[batch, length, dim] into [rows, width, dim]; gaps have arbitrary values."""
 
-        def pack():
+        def pack() -> tf.Tensor:
             return self._in_rows(tf.gather_nd(x, self._places))
 
         return ensure_shape(self._choose(pack, lambda: x), [None, None, x.shape[-1]])
@@ -93,7 +98,7 @@ class PackedRows:
         """
         flat = tf.reshape(x, [-1, x.shape[-1]])
 
-        def select():
+        def select() -> tf.Tensor:
             more = surplus(tf.shape(self._positions)[0], ROWS_MULTIPLE)
             return tf.gather_nd(flat, tf.pad(self._positions, [[0, more], [0, 0]]))
 
@@ -104,34 +109,36 @@ class PackedRows:
         dim = tokens.shape[-1]
         shape = tf.concat([tf.shape(self._sentences), [dim]], axis=0)
 
-        def scatter():
+        def scatter() -> tf.Tensor:
             return tf.scatter_nd(self._tokens, tokens[: tf.shape(self._tokens)[0]], shape)
 
         sentences = self._choose(scatter, lambda: tf.reshape(tokens, shape))
         return ensure_shape(sentences, [*self._sentences.shape, dim])
 
-    def _packed_mask(self):
+    def _packed_mask(self) -> tf.Tensor:
         ones = tf.ones(tf.shape(self._positions)[:1], tf.int32)
         real = tf.scatter_nd(self._positions, ones, tf.shape(self._places)[:1])
         return self._in_rows(real > 0)
 
-    def _in_rows(self, flat):
+    def _in_rows(self, flat: tf.Tensor) -> tf.Tensor:
         return tf.reshape(flat, tf.concat([self._shape, tf.shape(flat)[1:]], axis=0))
 
-    def _choose(self, packed, unpacked):
+    def _choose(
+        self, packed: Callable[[], tf.Tensor], unpacked: Callable[[], tf.Tensor]
+    ) -> tf.Tensor:
         return unpacked() if self._pays is False else tf.cond(self._pays, packed, unpacked)
 
 
-def _ceil_div(x, divisor):
+def _ceil_div(x: tf.Tensor, divisor: int) -> tf.Tensor:
     """Returns x / divisor, rounded up; the division of ONNX rounds negative numbers up as well."""
     return (x + divisor - 1) // divisor
 
 
-def _pays(packed, positions):
+def _pays(packed: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     return tf.cast(packed, tf.float32) < (1.0 - MIN_SAVING) * tf.cast(positions, tf.float32)
 
 
-def _places_if_packed(mask, gap):
+def _places_if_packed(mask: tf.Tensor, gap: int) -> Positions:
     """Returns the `Positions` that the tokens of an unpacked batch had in its rows."""
     batch, length = tf.unstack(tf.shape(mask))
     positions = tf.range(length)
@@ -143,7 +150,7 @@ def _places_if_packed(mask, gap):
     return Positions(tf.minimum(starts[:, None] + positions, count - 1), count)
 
 
-def _deal(sizes, rows):
+def _deal(sizes: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Deals sentences of these lengths with gaps, <int32>[batch], to `rows` rows.
 
     Returns:
@@ -160,7 +167,7 @@ def _deal(sizes, rows):
     return tf.scatter_nd(order[:, None], starts, [batch]), width
 
 
-def _back_and_forth(x):
+def _back_and_forth(x: tf.Tensor) -> tf.Tensor:
     """Reverses every other row of <int32>[rows, columns]."""
     odd = tf.range(tf.shape(x)[0])[:, None] % 2 == 1
     return tf.where(odd, tf.reverse(x, [1]), x)

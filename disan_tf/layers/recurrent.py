@@ -1,6 +1,6 @@
 """Recurrent layers that read in one direction: the loop over tokens, padding, precision."""
 
-from typing import Any
+from typing import Any, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -77,7 +77,7 @@ class Recurrent(BaseLayer):
         self.backward = backward
         self.go_backwards = go_backwards
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         name = "reversed_input_dropout" if self.go_backwards else "input_dropout"
         self.input_dropout = self.add_dropout(name)
         super().build(input_shape)
@@ -104,10 +104,16 @@ class Recurrent(BaseLayer):
         """
         raise NotImplementedError
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.units
 
-    def call(self, x, mask=None, training=None, initial_state=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        training: Optional[bool] = None,
+        initial_state: None = None,
+    ) -> tf.Tensor:
         if initial_state is not None:
             raise ValueError(
                 f"initial_state must be None: {type(self).__name__} begins with states of 0."
@@ -120,7 +126,7 @@ class Recurrent(BaseLayer):
         # The reversed sentence, read from its end, is the sentence from its beginning.
         backward = self.backward != self.go_backwards
         if self.cell and runtime.is_used():
-            options = {"cell": self.cell, "backward": backward}
+            options: dict[str, Any] = {"cell": self.cell, "backward": backward}
             h = recurrence(product, bias, mask, *state_kernels, **options)
         else:
             h = self._scan(product, bias, mask, backward, *state_kernels)
@@ -128,7 +134,9 @@ class Recurrent(BaseLayer):
             h = tf.reverse(h, [1])
         return ensure_shape(h, [*mask.shape, self.units])
 
-    def _scan(self, product, bias, mask, backward, *kernels):
+    def _scan(
+        self, product: tf.Tensor, bias: tf.Tensor, mask: tf.Tensor, backward: bool, *kernels: Any
+    ) -> tf.Tensor:
         """Computes h <float>[batch, length, units], one `step` after another."""
         dtype = product.dtype
         product = bias_activation(tf.cast(product, tf.float32), bias, tf.keras.activations.linear)
@@ -141,13 +149,13 @@ class Recurrent(BaseLayer):
         steps = tf.transpose(product, [1, 0, 2]), real
         zeros = tf.zeros([tf.shape(product)[0], self.units])
 
-        def advance(old, token):
+        def advance(old: tuple, token: tuple) -> tuple:
             product, real = token
             new = self.step(old, product, *kernels)
             return tuple(tf.where(real, *pair) for pair in zip(new, old))
 
         if self.cell and is_on_gpu():
-            options = {"cell": self.cell, "backward": backward}
+            options: dict[str, Any] = {"cell": self.cell, "backward": backward}
             h = looped_recurrence(*steps, *kernels, **options)
         else:
             *_, h = scan_tokens(advance, steps, (zeros,) * self.states, backward)
@@ -170,12 +178,12 @@ class BasicRNN(Recurrent):
     cell = "rnn"
     states = 1  # h
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.kernel = self.add_kernel("kernel", input_shape[-1], gates=1)
         self.bias = self.add_bias("bias", gates=1)
         super().build(input_shape)
 
-    def step(self, states, product, kernel):
+    def step(self, states: tuple, product: tf.Tensor, kernel: tf.Tensor) -> tuple:
         return rnn_cell(states, product + tf.matmul(states[-1], kernel))
 
 
@@ -197,12 +205,12 @@ class BasicLSTM(Recurrent):
     cell = "lstm"
     states = 2  # c, h
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.kernel = self.add_kernel("kernel", input_shape[-1], gates=4)
         self.bias = self.add_bias("bias", gates=4)
         super().build(input_shape)
 
-    def step(self, states, product, kernel):
+    def step(self, states: tuple, product: tf.Tensor, kernel: tf.Tensor) -> tuple:
         return lstm_cell(states, product + tf.matmul(states[-1], kernel))
 
 
@@ -224,7 +232,7 @@ class BasicGRU(Recurrent):
 
     states = 1  # h
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         self.gate_kernel = self.add_kernel("gate_kernel", dim, gates=2)
         self.gate_bias = self.add_bias("gate_bias", gates=2, initializer="ones")
@@ -232,7 +240,7 @@ class BasicGRU(Recurrent):
         self.candidate_bias = self.add_bias("candidate_bias", gates=1)
         super().build(input_shape)
 
-    def split_weights(self, input_dim):
+    def split_weights(self, input_dim: int) -> tuple:
         sizes = [input_dim, self.units]
         of_x, of_h = zip(
             *(tf.split(kernel, sizes) for kernel in (self.gate_kernel, self.candidate_kernel))
@@ -240,7 +248,13 @@ class BasicGRU(Recurrent):
         bias = tf.concat([self.gate_bias, self.candidate_bias], axis=0)
         return tf.concat(of_x, axis=1), bias, *of_h
 
-    def step(self, states, product, gate_kernel, candidate_kernel):
+    def step(
+        self,
+        states: tuple,
+        product: tf.Tensor,
+        gate_kernel: tf.Tensor,
+        candidate_kernel: tf.Tensor,
+    ) -> tuple:
         (h,) = states
         to_gates, to_candidate = tf.split(product, [2 * self.units, self.units], axis=-1)
         r, u = tf.split(tf.sigmoid(to_gates + tf.matmul(h, gate_kernel)), 2, axis=-1)

@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, Optional
+from typing import Any, Callable, ClassVar, Optional
 
 import tensorflow as tf
 from typing_extensions import TypedDict
@@ -36,22 +36,22 @@ class ConfiguredLayer(Layer):
     # Removed arguments of older versions, with the only value that files may still have.
     _removed: ClassVar[Mapping[str, Any]] = {}
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         """Has a constructor check its arguments, and name those of its bases in its signature."""
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
-            signature = _signature(cls)
-            cls.__init__ = _checked(vars(cls)["__init__"])
-            cls.__init__.__signature__ = signature
+            constructor: Any = _checked(vars(cls)["__init__"])
+            constructor.__signature__ = _signature(cls)
+            cls.__init__ = constructor  # type: ignore[method-assign]
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         """Returns the output's shape, from a call of a copy with a symbolic tensor."""
         copy = type(self).from_config(self.get_config())
         x = tf.keras.Input(batch_shape=tuple(input_shape), dtype=self.compute_dtype)
         return tf.nest.map_structure(lambda output: output_shape(output.shape), copy(x))
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> "ConfiguredLayer":
         """Makes a layer, also from the config of an older version with a removed argument.
 
         Raises:
@@ -66,7 +66,7 @@ class ConfiguredLayer(Layer):
         kept = {name: value for name, value in config.items() if name not in cls._removed}
         return super().from_config(kept)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         for base in reversed(type(self).__mro__):
             if issubclass(base, ConfiguredLayer) and "__init__" in vars(base):
@@ -76,18 +76,18 @@ class ConfiguredLayer(Layer):
         return config
 
 
-def _checked(constructor):
+def _checked(constructor: Callable) -> Callable:
     """Returns a constructor that checks the arguments which it names, by their annotations."""
 
     @functools.wraps(constructor)
-    def checked(self, *args, **kwargs):
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
         check_arguments(constructor, args, kwargs)
         constructor(self, *args, **kwargs)
 
     return checked
 
 
-def _signature(cls: type) -> inspect.Signature:
+def _signature(cls: Any) -> inspect.Signature:
     """Returns a constructor's signature, with the arguments of its bases before `**kwargs`."""
     parameters = list(inspect.signature(vars(cls)["__init__"]).parameters.values())
     if parameters[-1].kind is not inspect.Parameter.VAR_KEYWORD:
@@ -107,7 +107,7 @@ def _signature(cls: type) -> inspect.Signature:
     return inspect.Signature([*parameters, *inherited, rest])
 
 
-def _serialized(name, value):
+def _serialized(name: str, value: Any) -> Any:
     """Returns an argument's value in types of JSON."""
     if name == "activation" and callable(value):
         return tf.keras.activations.serialize(value)

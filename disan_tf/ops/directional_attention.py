@@ -1,6 +1,6 @@
 """Directional attention, DiSAN Eq. 15 and 11, in several forms."""
 
-from typing import Callable, Literal, Optional
+from typing import Any, Callable, Literal, Optional
 
 import tensorflow as tf
 
@@ -42,27 +42,47 @@ def attention_weights(
     return masked_softmax(logits, tf.expand_dims(pairs, -1), axis=2)
 
 
-def _boolean_masks(mask, head_mask):
+def _boolean_masks(
+    mask: tf.Tensor, head_mask: Optional[tf.Tensor]
+) -> tuple[tf.Tensor, Optional[tf.Tensor]]:
     return boolean_mask(mask), None if head_mask is None else boolean_mask(head_mask)
 
 
-def plain_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
+def plain_attention(
+    head: tf.Tensor,
+    dependent: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor,
+    *,
+    direction: Direction,
+    head_mask: Optional[tf.Tensor] = None,
+    scale: float = 5.0,
+) -> tf.Tensor:
     """Computes DiSAN Eq. 15 and 11 densely, with several [batch, length, length, dim] tensors."""
-    *inputs, values = selected_rows(head, dependent, value, mask, head_mask)
+    heads, dependents, values = selected_rows(head, dependent, value, mask, head_mask)
     weights = attention_weights(
-        *inputs, mask, direction=direction, head_mask=head_mask, scale=scale
+        heads, dependents, mask, direction=direction, head_mask=head_mask, scale=scale
     )
     context = tf.reduce_sum(weights * tf.expand_dims(values, 1), axis=2)
     return tf.cast(context, value.dtype)
 
 
-def _lean_attention(*args, **options) -> tf.Tensor:
+def _lean_attention(*args: Any, **options: Any) -> tf.Tensor:
     """Calls the form by tokens; under XLA and on GPUs the form by blocks, of fewer operations."""
     few = is_compiled() or is_on_gpu()
     return (lean_attention if few else tokenwise_attention)(*args, **options)
 
 
-def native_attention(head, dependent, value, mask, *, direction, head_mask=None, scale=5.0):
+def native_attention(
+    head: tf.Tensor,
+    dependent: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor,
+    *,
+    direction: Direction,
+    head_mask: Optional[tf.Tensor] = None,
+    scale: float = 5.0,
+) -> tf.Tensor:
     """Computes DiSAN Eq. 15 and 11; for the arguments see `directional_attention`.
 
     float32 and bfloat16 are computed in float32, float64 (for checking gradients) in float64, and
@@ -78,7 +98,7 @@ def native_attention(head, dependent, value, mask, *, direction, head_mask=None,
     if is_saving():
         raise ValueError('form="native" cannot be saved for other machines; use form="auto".')
     masks = {"mask": mask} if head_mask is None else {"mask": mask, "head_mask": head_mask}
-    expected = {name: (tensor, (tf.bool,)) for name, tensor in masks.items()}
+    expected: dict[str, tuple] = {name: (tensor, (tf.bool,)) for name, tensor in masks.items()}
     expected["value"] = (value, _NATIVE_DTYPES)
     expected["head"] = (head, (value.dtype,))
     expected["dependent"] = (dependent, (value.dtype,))
@@ -99,7 +119,7 @@ def native_attention(head, dependent, value, mask, *, direction, head_mask=None,
     return tf.cast(context, value.dtype)
 
 
-def _auto_attention(*args, **options) -> tf.Tensor:
+def _auto_attention(*args: Any, **options: Any) -> tf.Tensor:
     """Calls this machine's fastest form.
 
     Exports for XLA have the plain form. On CPUs under XLA the plain form computes what fits into

@@ -1,6 +1,6 @@
 """The masked softmax that the whole package uses, and the masks of tokens and of their pairs."""
 
-from typing import Literal, Optional, get_args
+from typing import Any, Literal, Optional, get_args
 
 import tensorflow as tf
 
@@ -9,7 +9,7 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 MAX_SCALE = 40.0
 
 
-def boolean_mask(mask, name: str = "mask") -> tf.Tensor:
+def boolean_mask(mask: Any, name: str = "mask") -> tf.Tensor:
     """Returns a mask of the numbers 0 (False) and 1 (True) as <bool>[...].
 
     Masks of booleans are left as they are. Other numbers raise a ValueError, because they suggest

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 import h5py
 import numpy as np
@@ -132,7 +132,7 @@ def _check_classes(path: Path, config: dict) -> None:
 
 def _objects(config: dict) -> Iterator[tuple[str, dict]]:
     """Yields all objects of a config, each with its place."""
-    pending = [("config.json", config)]
+    pending: list[tuple[str, Any]] = [("config.json", config)]
     while pending:
         place, value = pending.pop()
         if isinstance(value, dict):

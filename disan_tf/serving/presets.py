@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, read_lines, sha256
@@ -57,7 +57,7 @@ def presets(checkpoints: Path = CHECKPOINTS) -> list[Preset]:
     return models
 
 
-def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
+def find_bundle(checkpoint: Union[str, Path], checkpoints: Path = CHECKPOINTS) -> Path:
     """Finds the folder of a released model, a work directory's best model, or a folder of a bundle.
 
     A name in the manifest of `checkpoints` means the released model, also beside a folder of that
@@ -70,13 +70,13 @@ def find_bundle(checkpoint, checkpoints: Path = CHECKPOINTS) -> Path:
     name, path = str(checkpoint), Path(checkpoint)
     released = read_manifest(checkpoints / "manifest.tsv")
     if name in released and (isinstance(checkpoint, str) or not path.exists()):
-        folder = _check(checkpoints / name, released[name]["sha256"])
-        if _in_folder(path) and not path.samefile(folder):
+        checked = _check(checkpoints / name, released[name]["sha256"])
+        if _in_folder(path) and not path.samefile(checked):
             print(
                 f"warning: {name} names the released model; write ./{name} for the folder.",
                 file=sys.stderr,
             )
-        return folder
+        return checked
     if folder := _in_folder(path):
         return folder
     if (path / "series.json").is_file():
@@ -108,13 +108,13 @@ def _check(folder: Path, digest: str) -> Path:
     return folder
 
 
-def model_name(bundle) -> str:
+def model_name(bundle: Any) -> str:
     """Returns a `Bundle`'s name: its folder's if it is released, otherwise its config's."""
     is_released = bundle.directory.resolve().parent == CHECKPOINTS
     return bundle.directory.name if is_released else bundle.info["name"]
 
 
-def describe_task(model, classes: Sequence) -> str:
+def describe_task(model: Any, classes: Sequence) -> str:
     """Describes what a model, or its class, reads and predicts."""
     sentences = "one sentence" if len(model.fields) == 1 else " and ".join(model.fields)
     if model.label_dtype.is_floating:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +19,7 @@ VOCABULARY = "vocabulary.txt"  # line k, from 0, is the word of id FIRST_WORD_ID
 _FLAT = [tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.int64)]  # values, row splits
 
 
-def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
+def fill_empty_rows(rows: tf.RaggedTensor, filler: Any) -> tf.RaggedTensor:
     """Puts one value, `filler`, into each empty row of `[batch, values]`."""
     empty = tf.cast(rows.row_lengths() == 0, rows.row_splits.dtype)
     fillers = tf.fill([tf.reduce_sum(empty)], tf.constant(filler, rows.dtype))
@@ -27,14 +27,14 @@ def fill_empty_rows(rows: tf.RaggedTensor, filler) -> tf.RaggedTensor:
 
 
 @functools.cache
-def _graph_of(tokenizer: str, split: bool, keep_empty: bool) -> Callable:
+def _graph_of(tokenizer: str, split: bool, keep_empty: bool) -> Any:
     """Returns the `tf.function` of `TextToIds.tokens`: <string>[batch] -> tokens, row splits.
 
     A process traces it once for each combination of options, for all vocabularies and exports.
     """
     splitter = make_tokenizer(tokenizer)
 
-    def tokenize(strings):
+    def tokenize(strings: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         tokens = splitter.tokenize(strings)
         if split:
             tokens = split_words(tokens, keep_empty)
@@ -67,11 +67,11 @@ class TextToIds(tf.Module):
         lowercase: bool,
         split: bool = False,
         keep_empty: bool = False,
-    ):
+    ) -> None:
         super().__init__()
         if not words:
             raise UserError("The vocabulary contains no word; prepare the corpus again.")
-        seen = {}
+        seen: dict[str, int] = {}
         for line, word in enumerate(words, start=1):
             if (first := seen.setdefault(word, line)) < line:
                 raise UserError(
@@ -118,7 +118,7 @@ class TextToCharacters(TextToIds):
     `word_length`: see `byte_ids`; for other arguments and errors see `TextToIds`.
     """
 
-    def __init__(self, *arguments, word_length: int, **options):
+    def __init__(self, *arguments: Any, word_length: int, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._word_length = word_length
 
@@ -144,7 +144,7 @@ class TextToPairFeatures(TextToIds):
     other arguments and errors see `TextToIds`.
     """
 
-    def __init__(self, *arguments, forms: WordForms, word_length: int, **options):
+    def __init__(self, *arguments: Any, forms: WordForms, word_length: int, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._forms = forms
         self._word_length = word_length
@@ -177,8 +177,8 @@ class TracedTextToIds:
     tensor that is made of row lengths outside a graph.
     """
 
-    def __init__(self, text_to_ids: TextToIds):
-        def look_up(*flat):
+    def __init__(self, text_to_ids: TextToIds) -> None:
+        def look_up(*flat: tf.Tensor) -> list[tf.Tensor]:
             ragged = tf.RaggedTensor.from_row_splits
             pairs = zip(flat[::2], flat[1::2])
             return text_to_ids.inputs(*(ragged(*pair, validate=False) for pair in pairs))

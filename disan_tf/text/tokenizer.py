@@ -86,7 +86,9 @@ def _replace(strings: tf.Tensor, table: Sequence[tuple[str, str]]) -> tf.Tensor:
     return strings
 
 
-def _split_clitic(tokens, starts):
+def _split_clitic(
+    tokens: tf.RaggedTensor, starts: tf.RaggedTensor
+) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
     """Splits the last clitic off each token, `I'd've` -> `I'd 've`: tokens, starts, ends."""
     pieces, begins, stops = tensorflow_text.regex_split_with_offsets(
         tokens.flat_values, rules.CLITIC, rules.CLITIC
@@ -175,7 +177,7 @@ class KimTokenizer(tensorflow_text.Tokenizer):
     `A well made film LRB 1999 RRB`.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._treebank = TreebankTokenizer()
 

@@ -89,7 +89,7 @@ class WordForms(tf.Module):
         )
 
 
-def _is_shared(forms, pairs, is_first):
+def _is_shared(forms: tf.Tensor, pairs: tf.Tensor, is_first: tf.Tensor) -> tf.Tensor:
     """Returns whether both sentences of a token's pair have its form, `<bool>[tokens]`.
 
     The number `pairs` <int64>[tokens] of a token's pair and its form make one number, so that the

@@ -38,31 +38,41 @@ class FusionGate(BaseLayer):
       training: whether dropout acts.
     """
 
-    def build(self, h_shape, s_shape=None):
+    def build(self, h_shape: tf.TensorShape, s_shape: Optional[tf.TensorShape] = None) -> None:
         dim = h_shape[-1]
         self.token_map = self.add_linear("token_map", dim, dim)  # W2
         self.context_map = self.add_linear("context_map", dim, dim)  # W1
         self.bias = self.add_weight(name="bias", shape=[dim], initializer="zeros")
         super().build(h_shape)
 
-    def compute_output_shape(self, h_shape, s_shape=None):
+    def compute_output_shape(
+        self, h_shape: tf.TensorShape, s_shape: Optional[tf.TensorShape] = None
+    ) -> tf.TensorShape:
         return super().compute_output_shape(h_shape)
 
-    def gate(self, h, s, training=None):
+    def gate(self, h: tf.Tensor, s: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes F of Eq. 19, <float>[batch, length, dim]."""
         token, context, bias = self._summands(h, s, training)
         return tf.sigmoid(token + context + bias)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, h, s, mask=None, training=None):
+    def call(
+        self,
+        h: tf.Tensor,
+        s: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         mask = tf.ones(tf.shape(h)[:-1], tf.bool) if mask is None else mask
         h, to_token = copies(h, 2)
         s, to_context = copies(tf.cast(s, h.dtype), 2)  # Keras 2 casts the first input alone
         return fusion_gate(*self._summands(to_token, to_context, training), h, s, mask)
 
-    def _summands(self, h, s, training):
+    def _summands(
+        self, h: tf.Tensor, s: tf.Tensor, training: Optional[bool]
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Computes W2 h, W1 s and b."""
         token = self.token_map.product(h, training)
         context = self.context_map.product(s, training)
@@ -114,7 +124,7 @@ class DirectionalSelfAttention(BaseLayer):
         self.scale = check_scale(scale)
         self.attention_form = attention_form
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         units = self.units or dim
         self.input_map = self.add_linear("input_map", dim, units, activation=self.activation)
@@ -127,21 +137,38 @@ class DirectionalSelfAttention(BaseLayer):
         self.fusion_gate = self.add_child(FusionGate, "fusion_gate", shape, seed=self.seed)
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.units or dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         h, value, head, dependent = self._project(x, training)  # Eq. 14
         s = self._attend_to(head, dependent, value, mask, mask)  # Eq. 15 to 18, and 11
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 19, 20
 
-    def _attend_to(self, head, dependent, value, dependents, heads):
+    def _attend_to(
+        self,
+        head: tf.Tensor,
+        dependent: tf.Tensor,
+        value: tf.Tensor,
+        dependents: tf.Tensor,
+        heads: tf.Tensor,
+    ) -> tf.Tensor:
         """Computes s of the heads <bool>[batch, length], over the dependents."""
-        options = {"direction": self.direction, "scale": self.scale, "form": self.attention_form}
-        return directional_attention(head, dependent, value, dependents, head_mask=heads, **options)
+        return directional_attention(
+            head,
+            dependent,
+            value,
+            dependents,
+            direction=self.direction,
+            head_mask=heads,
+            scale=self.scale,
+            form=self.attention_form,
+        )
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes the attention weights and gates, without dropout.
 
         Returns:
@@ -153,7 +180,9 @@ class DirectionalSelfAttention(BaseLayer):
         weights, h, s = self._soft_attention(x, mask, mask)
         return {"attention": weights, **self._gated(h, s, mask)}
 
-    def _soft_attention(self, x, dependents, heads):
+    def _soft_attention(
+        self, x: tf.Tensor, dependents: tf.Tensor, heads: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Computes the attention weights, and h and s <float>[batch, length, units]."""
         h, _, head, dependent = self._project(x)
         weights = attention_weights(
@@ -162,13 +191,15 @@ class DirectionalSelfAttention(BaseLayer):
         s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
         return weights, h, tf.cast(s, h.dtype)
 
-    def _gated(self, h, s, mask):
+    def _gated(self, h: tf.Tensor, s: tf.Tensor, mask: tf.Tensor) -> dict[str, tf.Tensor]:
         """Computes F, and u, which is 0 outside the mask."""
         gate = self.fusion_gate.gate(h, s)
         u = tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, 0.0)
         return {"gate": tf.cast(gate, tf.float32), "output": u}
 
-    def _project(self, x, training=None):
+    def _project(
+        self, x: tf.Tensor, training: Optional[bool] = None
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:
         """Computes h twice, W2 h + b1 and W1 h, all <float>[batch, length, units]."""
         h = self.input_map(x, training=training)  # Eq. 14, [batch, length, units]
         h, value, dropped = copies(h, 3)

@@ -1,6 +1,6 @@
 """Dynamic self-attention, and the static one that it is compared with."""
 
-from typing import Optional
+from typing import Any, Callable, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -10,7 +10,7 @@ from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.keras_layer import Activation
-from disan_tf.layers.linear import he_normal
+from disan_tf.layers.linear import Linear, he_normal
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import average_tokens, token_mask
 from disan_tf.ops import masked_softmax
@@ -73,7 +73,7 @@ class DynamicSelfAttention(BaseLayer):
         self.iterations = check_layers("iterations", iterations)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.projection = self.add_linear(  # all W_j and b_j
             "projection",
             input_shape[-1],
@@ -82,15 +82,26 @@ class DynamicSelfAttention(BaseLayer):
         )
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.attentions * self.units
 
-    def call(self, x, mask=None, sentences=None, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         _, vectors = self._iterate(x, token_mask(x, mask), sentences, training)
         z = tf.reshape(vectors[-1], [-1, self.attentions * self.units])  # Eq. 7
         return tf.cast(z, self.compute_dtype)
 
-    def attend(self, x, mask=None, sentences=None):
+    def attend(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
+    ) -> dict[str, tf.Tensor]:
         """Computes the weights a_ij without dropout, which sum to 1 over the tokens.
 
         Returns:
@@ -104,19 +115,31 @@ class DynamicSelfAttention(BaseLayer):
         named = {f"attention_{number}": a for number, a in enumerate(earlier, 1)}
         return {**named, "attention": last}
 
-    def weight_vectors(self, x, mask, sentences=None):
+    def weight_vectors(
+        self,
+        x: tf.Tensor,
+        mask: tf.Tensor,
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
+    ) -> tf.Tensor:
         """Computes z_j without dropout, <float32>[batch, iterations, attentions, units].
 
         The last iteration but one gives the dynamic weight vectors of the paper's Fig. 2.
         """
         return tf.stack([z[:, :, 0] for z in self._iterate(x, mask, sentences)[1]], axis=1)
 
-    def _iterate(self, x, mask, sentences=None, training=None):
+    def _iterate(
+        self,
+        x: tf.Tensor,
+        mask: tf.Tensor,
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
+        training: Optional[bool] = None,
+    ) -> tuple[list[tf.Tensor], list[tf.Tensor]]:
         """Returns a <float32>[batch, attentions, 1, length] and z [..., 1, units] per iteration."""
         projected = self._project(x, mask, sentences, training)
         q = tf.expand_dims(tf.zeros(tf.shape(projected)[:3]), 2)  # [batch, attentions, 1, length]
         mask = tf.expand_dims(tf.expand_dims(mask, 1), 1)  # [batch, 1, 1, length]
-        weights, vectors = [], []
+        weights: list[tf.Tensor] = []
+        vectors: list[tf.Tensor] = []
         for iteration in range(self.iterations):
             if iteration:
                 q += tf.matmul(vectors[-1], projected, transpose_b=True)  # line 7
@@ -124,7 +147,13 @@ class DynamicSelfAttention(BaseLayer):
             vectors.append(tf.tanh(tf.matmul(weights[-1], projected)))  # lines 5 and 6
         return weights, vectors
 
-    def _project(self, x, mask, sentences, training):
+    def _project(
+        self,
+        x: tf.Tensor,
+        mask: tf.Tensor,
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]],
+        training: Optional[bool],
+    ) -> tf.Tensor:
         """Computes xhat of Eq. 6, <float32>[batch, attentions, length, units]."""
         product = self.projection.product(x, training)
         projected = self.projection.activate(product, LeakyReLU(self.negative_slope))
@@ -180,7 +209,7 @@ class StaticSelfAttention(TokenAttention):
         self.units = check_at_least("units", units, 1)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         units = self.units or input_shape[-1]
         if self.units:
             self.projection = self._add_map("projection", input_shape[-1], units)  # W, b
@@ -190,26 +219,37 @@ class StaticSelfAttention(TokenAttention):
         self.score_map = self._add_map("score_map", units, 1, use_bias=False, l2=0.0)  # v
         super().build(input_shape)
 
-    def _add_map(self, name, *sizes, **options):
+    def _add_map(self, name: str, *sizes: Any, **options: Any) -> Linear:
         initializer = he_normal(site_seed(self.seed, name))
         return self.add_linear(name, *sizes, kernel_initializer=initializer, **options)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.units or dim
 
-    def call(self, x, mask=None, sentences=None, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         return self._compress(self._project(x, training), token_mask(x, mask), training, sentences)
 
-    def attend(self, x, mask=None, sentences=None):
+    def attend(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
+    ) -> dict[str, tf.Tensor]:
         """Computes the weights a without dropout, "attention" <float32>[batch, length, 1]."""
         x = x if sentences is None else sentences(x)
         return {"attention": self.attention_weights(x, mask)}
 
-    def attention_weights(self, x, mask=None):
+    def attention_weights(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
         """Computes a without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
         return super().attention_weights(self._project(x), mask)
 
-    def _project(self, x, training=None):
+    def _project(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes xhat of Eq. 6, shaped like x except for `units`."""
         if not self.units:
             return x

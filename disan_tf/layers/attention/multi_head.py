@@ -1,5 +1,7 @@
 """Multi-head self-attention, and the encoding of positions that it needs."""
 
+from typing import Optional
+
 import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -68,7 +70,7 @@ class MultiHeadSelfAttention(BaseLayer):
         self.activation = activation_of(activation)
         self.use_bias = use_bias
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         shape = [3, self.heads, input_shape[-1], self.units]  # queries, keys, values
         options = {"initializer": "glorot_uniform", "regularizer": weight_decay(self.l2)}
         self.kernel = self.add_weight(name="kernel", shape=shape, **options)
@@ -79,10 +81,12 @@ class MultiHeadSelfAttention(BaseLayer):
         self.attention_dropout = self.add_dropout("attention_dropout")
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.heads * self.units
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         queries, keys, values = self._project(self.input_dropout(x, training=training))
         weights = tf.cast(_weights(queries, keys, mask), x.dtype)
@@ -90,13 +94,13 @@ class MultiHeadSelfAttention(BaseLayer):
         context = tf.transpose(context, [0, 2, 1, 3])  # [batch, length, heads, units]
         return tf.reshape(context, [*tf.unstack(tf.shape(x))[:2], self.heads * self.units])
 
-    def attention_weights(self, x, mask=None):
+    def attention_weights(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
         """Computes the softmaxes without dropout, <float32>[batch, query, key, heads]."""
         mask = token_mask(x, mask)
         queries, keys, _ = self._project(x)
         return tf.transpose(_weights(queries, keys, mask), [0, 2, 3, 1])
 
-    def _project(self, x):
+    def _project(self, x: tf.Tensor) -> list[tf.Tensor]:
         """Computes queries, keys and values, all <float>[batch, heads, length, units]."""
         kernel = tf.transpose(cast_weight(self.kernel, x.dtype), [2, 0, 1, 3])
         product = project(x, tf.reshape(kernel, [x.shape[-1], 3 * self.heads * self.units]))
@@ -108,7 +112,7 @@ class MultiHeadSelfAttention(BaseLayer):
         return tf.unstack(tf.transpose(tf.reshape(product, split), [2, 0, 3, 1, 4]))
 
 
-def _weights(queries, keys, mask):
+def _weights(queries: tf.Tensor, keys: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes the softmaxes <float32>[batch, heads, query, key]; 0 if query or key is padding."""
     logits = tf.matmul(queries, keys, transpose_b=True) / queries.shape[-1] ** 0.5
     pairs = tf.expand_dims(mask, 2) & tf.expand_dims(mask, 1)

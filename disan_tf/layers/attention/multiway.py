@@ -1,6 +1,7 @@
 """Multiway co-attention: the contexts of several attention functions, combined by a BiLSTM."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -89,7 +90,9 @@ class MultiwayCoAttention(BaseLayer):
         self.functions = functions
         self.aggregation = aggregation
 
-    def build(self, first_shape, second_shape=None):
+    def build(
+        self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None
+    ) -> None:
         dim = first_shape[-1]
         self.attentions = [
             self._add_part(FUNCTIONS[letter], NAMES[letter], dim) for letter in self.letters
@@ -104,15 +107,24 @@ class MultiwayCoAttention(BaseLayer):
             self.backward = self._add_part(BasicLSTM, "backward", size, dim // 2, backward=True)
         super().build(first_shape)
 
-    def _add_part(self, kind, name, dim, *args, **options):
+    def _add_part(self, kind: type, name: str, dim: int, *args: Any, **options: Any) -> Any:
         """Builds a sublayer without dropout, whose seed has no effect and is drawn."""
         options = {"dropout": 0.0, "seed": None, **options}
         return self.add_child(kind, name, [None, None, dim], *args, **options)
 
-    def compute_output_shape(self, first_shape, second_shape=None):
+    def compute_output_shape(
+        self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None
+    ) -> tuple[tf.TensorShape, tf.TensorShape]:
         return output_shape(first_shape), output_shape(second_shape or first_shape)
 
-    def call(self, first, second, first_mask=None, second_mask=None, training=None):
+    def call(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        first_mask: Optional[tf.Tensor] = None,
+        second_mask: Optional[tf.Tensor] = None,
+        training: Optional[bool] = None,
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         sentences = [tf.cast(sentence, self.compute_dtype) for sentence in (first, second)]
         masks = token_mask(first, first_mask), token_mask(second, second_mask)
         with shared_conversions():  # both directions have the same weights
@@ -125,7 +137,9 @@ class MultiwayCoAttention(BaseLayer):
             ]
         return tuple(self._aggregate(list(contexts), attending))
 
-    def attend(self, first, second, first_mask, second_mask):
+    def attend(
+        self, first: tf.Tensor, second: tf.Tensor, first_mask: tf.Tensor, second_mask: tf.Tensor
+    ) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
         """Computes the attention weights of all functions.
 
         Returns:
@@ -140,7 +154,7 @@ class MultiwayCoAttention(BaseLayer):
             weights[attention.name] = forth, masked_softmax(back, first_mask[:, None], axis=2)
         return weights
 
-    def _aggregate(self, contexts, masks):
+    def _aggregate(self, contexts: list[tf.Tensor], masks: list[tf.Tensor]) -> list[tf.Tensor]:
         """Computes a_combined of both sentences from their x and the attending words' masks."""
         if len(self.attentions) == 1:
             pairs = zip(contexts, masks)
@@ -148,7 +162,7 @@ class MultiwayCoAttention(BaseLayer):
         read = self._read_words if self.aggregation == "words" else self._read_functions
         return read(contexts, masks)
 
-    def _read_words(self, contexts, masks):
+    def _read_words(self, contexts: list[tf.Tensor], masks: list[tf.Tensor]) -> list[tf.Tensor]:
         lengths = [tf.shape(mask)[1] for mask in masks]
         longest = tf.maximum(*lengths)
         x = [tf.pad(x, [[0, 0], [0, longest - n], [0, 0]]) for x, n in zip(contexts, lengths)]
@@ -160,7 +174,7 @@ class MultiwayCoAttention(BaseLayer):
         first, second = tf.split(tf.concat(states, axis=-1), 2)
         return [first[:, : lengths[0]], second[:, : lengths[1]]]
 
-    def _read_functions(self, contexts, masks):
+    def _read_functions(self, contexts: list[tf.Tensor], masks: list[tf.Tensor]) -> list[tf.Tensor]:
         functions = len(self.attentions)
         dim = contexts[0].shape[-1] // functions
         x = tf.concat([tf.reshape(x, [-1, functions, dim]) for x in contexts], axis=0)
@@ -173,7 +187,7 @@ class MultiwayCoAttention(BaseLayer):
         return [tf.reshape(tokens, shape) for tokens, shape in zip(combined, shapes)]
 
 
-def split_letters(functions: str) -> list:
+def split_letters(functions: str) -> list[str]:
     """Returns the letters of e.g. "B-Ca-Cs-M"; raises ValueError if one is unknown or repeated."""
     letters = functions.split("-")
     if not set(letters) <= set(FUNCTIONS) or len(set(letters)) < len(letters):
@@ -182,7 +196,7 @@ def split_letters(functions: str) -> list:
     return letters
 
 
-def _contexts(scores, other, mask):
+def _contexts(scores: Sequence[tf.Tensor], other: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes x = [a_1; ...; a_k] <float>[batch, length, k * dim], in one softmax and one product.
 
     Args:
@@ -190,8 +204,8 @@ def _contexts(scores, other, mask):
       other: the other sentence, <float>[batch, other length, dim].
       mask: mask of the other sentence, <bool>[batch, other length].
     """
-    scores = tf.stack(scores, axis=2)  # [batch, length, k, other length]
-    batch, length, functions, others = tf.unstack(tf.shape(scores))
-    rows = tf.reshape(scores, [batch, length * functions, others])
+    stacked = tf.stack(scores, axis=2)  # [batch, length, k, other length]
+    batch, length, functions, others = tf.unstack(tf.shape(stacked))
+    rows = tf.reshape(stacked, [batch, length * functions, others])
     contexts = weighted_sums(masked_softmax(rows, mask[:, None], axis=2), other)
-    return tf.reshape(contexts, [batch, length, scores.shape[2] * other.shape[-1]])
+    return tf.reshape(contexts, [batch, length, len(scores) * other.shape[-1]])

@@ -1,5 +1,7 @@
 """Attention between the words of two sentences: the five functions of the multiway DRCN."""
 
+from typing import Optional
+
 import tensorflow as tf
 
 from disan_tf.layers.base import BaseLayer
@@ -12,6 +14,9 @@ from disan_tf.ops.co_attention_scores import additive_scores, product_scores
 from disan_tf.ops.tracing import on_host
 
 MIN_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
+
+
+_Masks = Optional[tuple[tf.Tensor, tf.Tensor]]
 
 
 class PairAttention(BaseLayer):
@@ -43,16 +48,26 @@ class PairAttention(BaseLayer):
     keeps_tokens = False
 
     # s if the scores of (second, first) are s times the transposed scores of (first, second).
-    symmetry = None
+    symmetry: Optional[float] = None
 
-    def scores(self, first, second, masks=None) -> tf.Tensor:
+    def scores(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        masks: _Masks = None,
+    ) -> tf.Tensor:
         """Computes e, <float32>[batch, first length, second length]; inputs have the compute dtype.
 
         If the `masks` of both sentences are given, scores of padding may be any finite number.
         """
         raise NotImplementedError
 
-    def mutual_scores(self, first, second, masks=None) -> tuple:
+    def mutual_scores(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        masks: _Masks = None,
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Computes the `scores` of (first, second) and of (second, first)."""
         scores = self.scores(first, second, masks)
         if self.symmetry is None:
@@ -60,14 +75,22 @@ class PairAttention(BaseLayer):
             return scores, self.scores(second, first, reverse)
         return scores, self.symmetry * tf.transpose(scores, [0, 2, 1])
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return output_shape(input_shape)
 
-    def call(self, first, second, second_mask, training=None):
+    def call(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        second_mask: tf.Tensor,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         second = tf.cast(second, first.dtype)  # Keras casts only the first argument
         return weighted_sums(self.attention_weights(first, second, second_mask), second)
 
-    def attention_weights(self, first, second, second_mask):
+    def attention_weights(
+        self, first: tf.Tensor, second: tf.Tensor, second_mask: tf.Tensor
+    ) -> tf.Tensor:
         """Returns alpha, <float32>[batch, first length, second length]; sums to 1 over `second`."""
         pair = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
         return masked_softmax(self.scores(*pair), second_mask[:, None], axis=2)
@@ -84,7 +107,12 @@ class CosineAttention(PairAttention):
 
     symmetry = 1.0
 
-    def scores(self, first, second, masks=None):
+    def scores(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        masks: _Masks = None,
+    ) -> tf.Tensor:
         return tf.matmul(_unit(first), _unit(second), transpose_b=True)
 
 
@@ -99,13 +127,18 @@ class BilinearAttention(PairAttention):
     precision, products between words are float32. 200 dimensions: 40,001 parameters.
     """
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         self.kernel = self.add_uncast_weight("kernel", [dim, dim], "glorot_uniform", self.l2)  # W_B
         self.factor = self.add_uncast_weight("factor", [], "ones")  # v_B
         super().build(input_shape)
 
-    def scores(self, first, second, masks=None):
+    def scores(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        masks: _Masks = None,
+    ) -> tf.Tensor:
         second = project(second, cast_weight(self.kernel, second.dtype))
         first, second = (tf.cast(sentence, tf.float32) for sentence in (first, second))
         products = tf.matmul(first, second, transpose_b=True)
@@ -117,7 +150,7 @@ class _ScoredByVector(PairAttention):
 
     words = 1  # number of words that a row of W multiplies
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         shape = [self.words * dim, dim]
         self.kernel = self.add_uncast_weight("kernel", shape, "glorot_uniform", self.l2)  # W
@@ -139,7 +172,12 @@ class ConcatenationAttention(_ScoredByVector):
 
     words = 2
 
-    def scores(self, first, second, masks=None):
+    def scores(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        masks: _Masks = None,
+    ) -> tf.Tensor:
         kernel_1, kernel_2 = tf.split(cast_weight(self.kernel, first.dtype), 2)
         first, second = project(first, kernel_1), project(second, kernel_2)
         return additive_scores(first, second, tf.cast(self.vector, tf.float32))
@@ -157,7 +195,12 @@ class DotAttention(_ScoredByVector):
 
     symmetry = 1.0
 
-    def scores(self, first, second, masks=None):
+    def scores(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        masks: _Masks = None,
+    ) -> tf.Tensor:
         kernel, vector = cast_weight(self.kernel, first.dtype), tf.cast(self.vector, tf.float32)
         with on_host():
             pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
@@ -176,13 +219,18 @@ class MinusAttention(_ScoredByVector):
 
     symmetry = -1.0  # tanh is odd
 
-    def scores(self, first, second, masks=None):
+    def scores(
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        masks: _Masks = None,
+    ) -> tf.Tensor:
         kernel = cast_weight(self.kernel, first.dtype)
         first, second = project(first, kernel), -project(second, kernel)
         return additive_scores(first, second, tf.cast(self.vector, tf.float32))
 
 
-def _unit(x):
+def _unit(x: tf.Tensor) -> tf.Tensor:
     """Computes x / ||x||, <float32>[..., dim]; 0, without a gradient, where ||x|| is 0."""
     x = tf.cast(x, tf.float32)
     square = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)

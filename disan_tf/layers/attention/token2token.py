@@ -53,37 +53,41 @@ class Token2Token(BaseLayer):
         self.activation = activation_of(activation)
         self.direction = direction
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         self.dependent_map = self.add_linear("dependent_map", dim, dim, activation=self.activation)
         self.head_map = self.add_linear("head_map", dim, dim, use_bias=False)  # W2
         self.score_map = self.add_linear("score_map", dim, dim)
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         x, to_logits = copies(x, 2)
         weights = self.attention_weights(to_logits, mask, training)
         real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
         return tf.cast(tf.reduce_sum(weights * real[:, None], axis=2), x.dtype)  # Eq. 11
 
-    def attention_weights(self, x, mask=None, training=None):
+    def attention_weights(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         """Computes P, <float32>[batch, head, dependent, dim]; sums to 1 over the dependents."""
         mask = token_mask(x, mask)
         pairs = self._pairs(mask)
         return masked_softmax(self.logits(x, training), pairs[..., None], axis=2)
 
-    def logits(self, x, training=None):
+    def logits(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes f(x_i, x_j) of Eq. 10, <float>[batch, head, dependent, dim]."""
         to_dependent, to_head = copies(x, 2)
         dependent = self.dependent_map.product(to_dependent, training)[:, None]
         head = self.head_map(to_head, training=training)[:, :, None]
         return self.score_map(self.dependent_map.activate(dependent + head), training=training)
 
-    def _pairs(self, mask):
+    def _pairs(self, mask: tf.Tensor) -> tf.Tensor:
         """Returns whether head j may attend to dependent i, <bool>[batch, head, dependent]."""
         if self.direction is None:
             return mask[:, :, None] & mask[:, None, :]
@@ -114,19 +118,21 @@ class IntraAttention(BaseLayer):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         options = {"units": self.units, "activation": "tanh"}
         self.attention = self.add_child(VanillaAttention, "attention", input_shape, **options)
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         return self.attention(x, masked_mean(x, mask), mask=mask, training=training)
 
-    def attention_weights(self, x, mask=None):
+    def attention_weights(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
         """Computes p without dropout, <float32>[batch, length, 1]; sums to 1 over the tokens."""
         mask = token_mask(x, mask)
         return self.attention.attention_weights(x, masked_mean(x, mask), mask)
@@ -156,20 +162,24 @@ class SelfAlignment(BaseLayer):
         super().__init__(**kwargs)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         units = self.units or dim
         self.dependent_map = self.add_linear("dependent_map", dim, units, use_bias=False)  # W1
         self.head_map = self.add_linear("head_map", dim, units, use_bias=False)  # W2
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         return weighted_sums(self.attention_weights(x, token_mask(x, mask), training), x)
 
-    def attention_weights(self, x, mask=None, training=None):
+    def attention_weights(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         """Computes p, <float32>[batch, head, dependent], which sums to 1 over the dependents."""
         mask = token_mask(x, mask)
         dependent, head = (

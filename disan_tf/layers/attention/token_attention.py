@@ -1,6 +1,6 @@
 """Attention that weighs the tokens of a sentence, with or without a query."""
 
-from typing import Literal, Optional
+from typing import Callable, Literal, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -40,13 +40,21 @@ class TokenAttention(BaseLayer):
         super().__init__(**kwargs)
         self.activation = activation_of(activation)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return dim
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         return self._compress(x, token_mask(x, mask), training)
 
-    def _compress(self, x, mask, training, sentences=None):
+    def _compress(
+        self,
+        x: tf.Tensor,
+        mask: tf.Tensor,
+        training: Optional[bool],
+        sentences: Optional[Callable[[tf.Tensor], tf.Tensor]] = None,
+    ) -> tf.Tensor:
         """Computes s of Eq. 4; for `sentences` see `DynamicSelfAttention`."""
         x, to_logits = copies(x, 2)
         logits = self.logits(to_logits, training)
@@ -54,12 +62,12 @@ class TokenAttention(BaseLayer):
             x, logits = sentences(x), sentences(logits)
         return self.pool(logits, x, mask)
 
-    def attention_weights(self, x, mask=None):
+    def attention_weights(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
         mask = token_mask(x, mask)
         return masked_softmax(self.logits(x), tf.expand_dims(mask, -1), axis=1)
 
-    def logits(self, x, training=None):
+    def logits(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes f(x_i), <float>[batch, length, units of `score_map`]."""
         return self.score_map(self.token_map(x, training=training), training=training)
 
@@ -81,7 +89,7 @@ class Source2Token(TokenAttention):
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
     """
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         self.token_map = self.add_linear("token_map", dim, dim, activation=self.activation)
         self.score_map = self.add_linear("score_map", dim, dim)
@@ -119,7 +127,7 @@ class AdditiveSelfAttention(TokenAttention):
         super().__init__(activation, **kwargs)
         self.units = check_at_least("units", units, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         units = self.units or dim
         self.token_map = self.add_linear("token_map", dim, units, activation=self.activation)
@@ -146,19 +154,29 @@ class QueryAttention(TokenAttention):
         super().__init__(activation, **kwargs)
         self.query_dim = check_at_least("query_dim", query_dim, 1)
 
-    def compute_output_shape(self, x_shape, query_shape=None):
+    def compute_output_shape(
+        self, x_shape: tf.TensorShape, query_shape: Optional[tf.TensorShape] = None
+    ) -> tf.TensorShape:
         return super().compute_output_shape(x_shape)
 
-    def call(self, x, query, mask=None, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        query: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         x, to_logits = copies(x, 2)
         return self.pool(self.logits(to_logits, query, training), x, token_mask(x, mask))
 
-    def attention_weights(self, x, query, mask=None):
+    def attention_weights(
+        self, x: tf.Tensor, query: tf.Tensor, mask: Optional[tf.Tensor] = None
+    ) -> tf.Tensor:
         """Computes P without dropout, <float32>, shaped like `logits`; sums to 1 over tokens."""
         mask = token_mask(x, mask)
         return masked_softmax(self.logits(x, query), tf.expand_dims(mask, -1), axis=1)
 
-    def logits(self, x, query, training=None):
+    def logits(self, x: tf.Tensor, query: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes f(x_i, q), <float>[batch, length, units], with one unit for each weight."""
         raise NotImplementedError
 
@@ -187,7 +205,7 @@ class MultiDimAttention(QueryAttention):
       s, <float>[batch, dim]; exactly 0 for a sentence without tokens.
     """
 
-    def build(self, x_shape, query_shape=None):
+    def build(self, x_shape: tf.TensorShape, query_shape: Optional[tf.TensorShape] = None) -> None:
         dim = x_shape[-1]
         query_dim = self.query_dim or dim
         self.query_map = self.add_linear("query_map", query_dim, dim, use_bias=False)  # W2
@@ -195,7 +213,7 @@ class MultiDimAttention(QueryAttention):
         self.score_map = self.add_linear("score_map", dim, dim)
         super().build(x_shape)
 
-    def logits(self, x, query, training=None):
+    def logits(self, x: tf.Tensor, query: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes f(x_i, q) of Eq. 8, <float>[batch, length, dim]."""
         query = tf.expand_dims(self.query_map(query, training=training), 1)
         hidden = self.token_map.activate(self.token_map.product(x, training) + query)
@@ -236,7 +254,7 @@ class VanillaAttention(QueryAttention):
         self.compatibility = compatibility
         self.units = check_at_least("units", units, 1)
 
-    def build(self, x_shape, query_shape=None):
+    def build(self, x_shape: tf.TensorShape, query_shape: Optional[tf.TensorShape] = None) -> None:
         dim = x_shape[-1]
         units, query_dim = self.units or dim, self.query_dim or dim
         self.token_map = self.add_linear("token_map", dim, units, use_bias=False)  # W1
@@ -245,7 +263,7 @@ class VanillaAttention(QueryAttention):
             self.score_map = self.add_linear("score_map", units, 1, use_bias=False, l2=0.0)  # w
         super().build(x_shape)
 
-    def logits(self, x, query, training=None):
+    def logits(self, x: tf.Tensor, query: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes f(x_i, q), <float>[batch, length, 1]."""
         token = self.token_map(x, training=training)  # [batch, length, units]
         query = self.query_map(query, training=training)

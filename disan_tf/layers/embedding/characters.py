@@ -1,7 +1,8 @@
 """Words from their characters: bytes, a CNN, and DRCN's features of words."""
 
-from typing import Optional
+from typing import Any, Optional
 
+import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
 
@@ -32,10 +33,12 @@ class WordBytes(Embedding):
         self.word_length = check_at_least("word_length", word_length, 3)
 
     @property
-    def word_features(self):
+    def word_features(self) -> dict[str, tf.TensorSpec]:
         return {"characters": tf.TensorSpec([None, None, self.word_length], tf.int32)}
 
-    def call(self, ids, characters, training=None):
+    def call(
+        self, ids: tf.Tensor, characters: tf.Tensor, training: Optional[bool] = None
+    ) -> tf.Tensor:
         return characters
 
 
@@ -86,7 +89,7 @@ class CharacterCNN(BaseLayer):
         self.dim = check_at_least("dim", dim, 1)
         self.width = check_at_least("width", width, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         shape, start = [self.characters - 1, self.dim], tf.keras.initializers.RandomNormal(stddev=1)
         self.vectors = self.add_weight(name="vectors", shape=shape, initializer=start)
         shape, options = [None, None, self.dim], {"dropout": 0.0, "seed": None}
@@ -96,7 +99,7 @@ class CharacterCNN(BaseLayer):
         self.output_dropout = self.add_dropout("output_dropout")
         super().build(input_shape)
 
-    def call(self, characters, training=None):
+    def call(self, characters: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         *outer, length = tf.unstack(tf.shape(characters))
         with on_host():
             words = tf.reshape(characters, [tf.reduce_prod(outer), length])
@@ -162,7 +165,7 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
         self.character_units = check_at_least("character_units", character_units, 1)
         self.character_width = check_at_least("character_width", character_width, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         options = {**self.words, "dtype": self.dtype_policy}
         self.learned = WordEmbedding(**options, trainable=self.trainable, name="learned")
         self.constant = WordEmbedding(**options, trainable=False, name="constant")
@@ -174,24 +177,32 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
         super().build(input_shape)
 
     @property
-    def word_features(self):
+    def word_features(self) -> dict[str, tf.TensorSpec]:
         return {
             "characters": tf.TensorSpec([None, None, self.word_length], tf.int32),
             "match": tf.TensorSpec([None, None], tf.int32),
         }
 
-    def set_pretrained(self, vectors, bilm=None):
+    def set_pretrained(
+        self, vectors: np.ndarray, bilm: Optional[dict[str, np.ndarray]] = None
+    ) -> None:
         """Assigns the same vectors to both copies, see `WordEmbedding.set_vectors`."""
         self.learned.set_vectors(vectors)
         self.constant.set_vectors(vectors)
 
-    def without_partner(self, characters, match):
+    def without_partner(self, characters: tf.Tensor, match: tf.Tensor) -> tuple:
         return characters, tf.zeros_like(match)
 
-    def call(self, ids, characters, match, training=None):
+    def call(
+        self,
+        ids: tf.Tensor,
+        characters: tf.Tensor,
+        match: tf.Tensor,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         spelling = self.spelling(characters)
         flag = tf.cast(match, spelling.dtype)[:, :, None]
         return tf.concat([self.constant(ids), self.learned(ids), spelling, flag], axis=-1)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), **self.words}

@@ -1,7 +1,7 @@
 """Embeddings of words: their base class, and word vectors."""
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -28,7 +28,7 @@ class Embedding(ConfiguredLayer):
         super().__init__(autocast=False, **kwargs)  # half precision would round float ids
         self.supports_masking = True
 
-    def compute_mask(self, ids, mask=None):
+    def compute_mask(self, ids: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
         """Returns the real tokens, <bool>[batch, length]: `mask` if given, else ids != 0."""
         return not_equal(ids, 0) if mask is None else mask_tensor(mask)
 
@@ -52,7 +52,7 @@ class Embedding(ConfiguredLayer):
           bilm: official name -> weight of a biLM, see `disan_tf.elmo.bilm.official_tensors`.
         """
 
-    def without_partner(self, *features) -> tuple:
+    def without_partner(self, *features: Any) -> tuple:
         """Returns the `word_features` of a sentence as if it had no partner in a pair."""
         return features
 
@@ -89,18 +89,20 @@ class WordEmbedding(Embedding):
         self.fixed_words = check_at_least("fixed_words", fixed_words, 0)
         self.dim = check_at_least("dim", dim, 1)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.trained = self._table("trained", self.trainable_words, trainable=self.trainable)
         self.fixed = self._table("fixed", self.fixed_words, trainable=False)
         super().build(input_shape)
 
-    def _table(self, name, words, trainable):
+    def _table(self, name: str, words: int, trainable: bool) -> tf.Variable:
         initializer = tf.keras.initializers.RandomUniform(-0.05, 0.05)
         return self.add_weight(
             name=name, shape=[words, self.dim], initializer=initializer, trainable=trainable
         )
 
-    def set_pretrained(self, vectors, bilm=None):
+    def set_pretrained(
+        self, vectors: np.ndarray, bilm: Optional[dict[str, np.ndarray]] = None
+    ) -> None:
         self.set_vectors(vectors)
 
     def set_vectors(self, vectors: np.ndarray) -> None:
@@ -126,10 +128,10 @@ class WordEmbedding(Embedding):
         if tracker:
             tracker.lock()
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return output_shape([*input_shape, self.dim])
 
-    def call(self, ids, training=None):
+    def call(self, ids: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         if ids.dtype.is_floating:  # Keras 3 makes inputs of unknown dtype float32
             ids = tf.cast(ids, tf.int32)
         flat = tf.reshape(ids, [-1])
@@ -150,7 +152,7 @@ class WordEmbedding(Embedding):
             first += table.shape[0]
         return tf.reshape(vectors, tf.concat([tf.shape(ids), [self.dim]], axis=0))
 
-    def _all_rows(self, table, rows):
+    def _all_rows(self, table: tf.Variable, rows: tf.Tensor) -> tf.Tensor:
         """Returns a row of the table for each number, 0 outside the table, in shapes for XLA."""
         if not table.shape[0]:
             return tf.zeros([], self.compute_dtype)

@@ -1,6 +1,6 @@
 """Reinforced self-attention (ReSA): hard attention selects the tokens that soft attention joins."""
 
-from typing import Literal, Optional
+from typing import Any, Literal, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -8,9 +8,11 @@ from typing_extensions import Unpack
 from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.hard_attention.samplers import (
+    How,
     IterativeSequenceSampling,
     ReinforcedSequenceSampling,
     Sampler,
+    Selection,
     Selections,
     merge_selections,
 )
@@ -81,7 +83,7 @@ class ReinforcedSelfAttention(BaseLayer):
         self.sampling = sampling
         self.attention_form = attention_form
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         block = {"unselected": self.unselected, "attention_form": self.attention_form}
         self.forward_block, self.backward_block = (
             self._child(SelectiveSelfAttention, side, input_shape, direction=side, **block)
@@ -93,11 +95,11 @@ class ReinforcedSelfAttention(BaseLayer):
         }
         super().build(input_shape)
 
-    def _child(self, kind, name, input_shape, **options):
+    def _child(self, kind: type, name: str, input_shape: tf.TensorShape, **options: Any) -> Any:
         options = {"units": self.units, "activation": self.activation, **options}
         return self.add_child(kind, name, input_shape, **options)
 
-    def _sampler_options(self):
+    def _sampler_options(self) -> dict[str, dict[str, Any]]:
         """Returns sampler name -> arguments of that sampler alone."""
         kinds = ("head",) if self.shared else ("head", "dependent")
         if self.sampling == "parallel":
@@ -106,25 +108,35 @@ class ReinforcedSelfAttention(BaseLayer):
             f"{side}_{kind}": {"backward": side == "backward"} for side in _SIDES for kind in kinds
         }
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(
+        self, input_shape: tf.TensorShape
+    ) -> tuple[tf.TensorShape, tf.TensorShape]:
         batch, length, dim = input_shape
         length = None if self.unselected == "drop" else length
         return output_shape([batch, length, 2 * (self.units or dim)]), output_shape([batch, length])
 
-    def select(self, x, mask, how: str, training=None) -> Selections:
+    def select(
+        self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
+    ) -> Selections:
         """Selects heads and dependents, Eq. 8 and 9; for `how` see `Sampler.select`."""
         mask = token_mask(x, mask)
         chosen = {
             name: sampler.select(x, mask, how, training) for name, sampler in self.samplers.items()
         }
 
-        def both(kind):
+        def both(kind: str) -> list[Selection]:
             return [chosen.get(f"{side}_{kind}", chosen.get(kind)) for side in _SIDES]
 
         heads = both("head")
         return merge_selections(heads, heads if self.shared else both("dependent"), mask)
 
-    def call(self, x, mask=None, selections=None, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: Optional[tf.Tensor] = None,
+        selections: Optional[Selections] = None,
+        training: Optional[bool] = None,
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         mask = token_mask(x, mask)
         if selections is None:
             selections = self.select(x, mask, "greedy", training)
@@ -135,7 +147,7 @@ class ReinforcedSelfAttention(BaseLayer):
         mask = packed_mask(heads[0]) if self.unselected == "drop" else mask
         return tf.concat([u_fw, u_bw], axis=-1), mask
 
-    def attend(self, x, mask=None):
+    def attend(self, x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> dict[str, tf.Tensor]:
         """Computes greedy selections, attention weights and gates, without dropout.
 
         Returns:
@@ -171,7 +183,7 @@ def check_hard_attention(unselected: Unselected, sampling: Sampling) -> None:
         )
 
 
-def _as_features(selected):
+def _as_features(selected: tuple) -> tf.Tensor:
     """Returns a feature for each distinct selection, <float32>[batch, length, 1 or 2]."""
     distinct = {id(mask): mask for mask in selected}.values()
     return tf.stack([tf.cast(mask, tf.float32) for mask in distinct], axis=-1)

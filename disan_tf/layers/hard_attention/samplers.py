@@ -1,6 +1,6 @@
 """Samplers, which select tokens in parallel or one after another, and their selections."""
 
-from typing import NamedTuple, Optional
+from typing import Any, Literal, NamedTuple, Optional, get_args
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -36,11 +36,11 @@ class Uniforms(ConfiguredLayer):
         super().__init__(**kwargs)
         self.seed = seed
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.calls = add_count(self)
         super().build(input_shape)
 
-    def call(self, shape):
+    def call(self, shape: tf.Tensor) -> tf.Tensor:
         seed, share = next_seed(self.seed, self.calls), batch_share.current()
         if share is None:
             return _uniform(shape, seed)
@@ -48,7 +48,7 @@ class Uniforms(ConfiguredLayer):
         return numbers[share.first : share.first + share.rows]
 
 
-def _uniform(shape, seed):
+def _uniform(shape: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     """Computes the numbers of `tf.random.stateless_uniform` from its random bits.
 
     XLA draws the same bits as TensorFlow, but turns them into other numbers.
@@ -71,7 +71,9 @@ class Selections(NamedTuple):
     dependent_fraction: tf.Tensor  # dependents over real tokens, likewise
 
 
-def merge_selections(heads, dependents, mask: tf.Tensor) -> Selections:
+def merge_selections(
+    heads: "list[Selection]", dependents: "list[Selection]", mask: tf.Tensor
+) -> Selections:
     """Merges the `Selection` of each direction; one that occurs several times counts once.
 
     Args:
@@ -88,12 +90,12 @@ def merge_selections(heads, dependents, mask: tf.Tensor) -> Selections:
     )
 
 
-def _fraction(selections, mask):
+def _fraction(selections: "list[Selection]", mask: tf.Tensor) -> tf.Tensor:
     chosen = [tf.reduce_sum(tf.cast(one.selected, tf.float32), axis=1) for one in selections]
     return tf.add_n(chosen) / (len(chosen) * token_counts(mask))
 
 
-HOW = ("all", "sample", "greedy")
+How = Literal["all", "sample", "greedy"]
 MIN_PROBABILITY = 1e-10  # smallest argument of a logarithm, as in the authors' code
 
 
@@ -126,16 +128,18 @@ class Sampler(BaseLayer):
         self.units = check_at_least("units", units, 1)
         self.activation = activation_of(activation)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         seed = site_seed(self.seed, "uniforms")
         uniforms = Uniforms(seed, name="uniforms", dtype=self.dtype_policy)
         self.uniforms = build_child(uniforms, None)
         super().build(input_shape)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return output_shape(input_shape[:2])
 
-    def select(self, x, mask, how: str, training=None) -> Selection:
+    def select(
+        self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
+    ) -> Selection:
         """Selects tokens.
 
         Args:
@@ -147,21 +151,23 @@ class Sampler(BaseLayer):
           ValueError: an unknown `how`.
         """
         mask = token_mask(x, mask)
-        if check_choice("how", how, HOW) == "all":
+        if check_choice("how", how, get_args(How)) == "all":
             return Selection(mask, tf.zeros(tf.shape(mask)[:1]))
         selected, probabilities = self.choose(x, mask, how, training)
         return Selection(selected, log_probability(probabilities, selected, mask))
 
-    def choose(self, x, mask, how: str, training=None):
+    def choose(
+        self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns z <bool>[batch, length] and p(z_i = 1) <float32>[batch, length]; see `select`."""
         raise NotImplementedError
 
-    def thresholds(self, shape: tf.Tensor, how: str) -> tf.Tensor:
+    def thresholds(self, shape: tf.Tensor, how: How) -> tf.Tensor:
         """Returns for each token the least probability at which it is selected, <float32>."""
         return self.uniforms(shape) if how == "sample" else tf.fill(shape, 0.5)
 
 
-def log_probability(probabilities, selected, mask) -> tf.Tensor:
+def log_probability(probabilities: tf.Tensor, selected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes log p(z) = sum_i log p(z_i) over the real tokens, in nats, <float32>[batch].
 
     `probabilities` are p(z_i = 1), <float32>[batch, length], and `selected` is z.
@@ -192,14 +198,16 @@ class ReinforcedSequenceSampling(Sampler):
       p(z_i = 1), <float32>[batch, length]; 0 on padding.
     """
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         units = self.units or dim
         self.hidden = self.add_linear("hidden", 3 * dim, units, activation=self.activation)
         self.score = self.add_linear("score", units, 1)
         super().build(input_shape)
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         mask = token_mask(x, mask)
         if training and self.dropout:
             hidden = self.hidden(sampling_features(x, mask), training=True)
@@ -208,7 +216,7 @@ class ReinforcedSequenceSampling(Sampler):
         score = tf.cast(self.score(hidden, training=training)[:, :, 0], tf.float32)
         return tf.where(mask, tf.sigmoid(score), 0.0)
 
-    def _product(self, x, mask):
+    def _product(self, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Computes W f(x)_i without dropout, with one product of a sentence's mean for all tokens.
 
         Dropout draws a mask for each token, so that a sentence's tokens have no common product.
@@ -220,7 +228,9 @@ class ReinforcedSequenceSampling(Sampler):
         features = tf.concat([x, x * mean], axis=-1)
         return project(features, tf.concat([of_tokens, of_both], axis=0)) + project(mean, of_mean)
 
-    def choose(self, x, mask, how, training=None):
+    def choose(
+        self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         probabilities = self(x, mask=mask, training=training)
         reached = self.thresholds(tf.shape(mask), how) <= probabilities
         return reached & mask, probabilities
@@ -267,7 +277,7 @@ class IterativeSequenceSampling(Sampler):
         super().__init__(units, activation, **kwargs)
         self.backward = backward
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dim = input_shape[-1]
         units = self.units or dim
         self.hidden_kernel = self._add_kernel("hidden_kernel", dim + units, units)  # W
@@ -279,13 +289,17 @@ class IterativeSequenceSampling(Sampler):
         self.input_dropout = self.add_dropout("input_dropout")
         super().build(input_shape)
 
-    def _add_kernel(self, name, *shape):
+    def _add_kernel(self, name: str, *shape: Any) -> tf.Variable:
         return self.add_uncast_weight(name, [*shape], "glorot_uniform", self.l2)
 
-    def call(self, x, mask=None, training=None):
+    def call(
+        self, x: tf.Tensor, mask: Optional[tf.Tensor] = None, training: Optional[bool] = None
+    ) -> tf.Tensor:
         return self.choose(x, token_mask(x, mask), "greedy", training)[1]
 
-    def choose(self, x, mask, how, training=None):
+    def choose(
+        self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         batch, units = tf.shape(x)[0], self.state_kernel.shape[1]
         steps = (
             tf.transpose(self._input_products(x, training), [1, 0, 2]),
@@ -298,7 +312,7 @@ class IterativeSequenceSampling(Sampler):
         )
         return tf.transpose(selected[:, :, 0]), tf.transpose(probabilities[:, :, 0])
 
-    def _input_products(self, x, training):
+    def _input_products(self, x: tf.Tensor, training: Optional[bool]) -> tf.Tensor:
         """Computes x W and x W_rnn, plus b and b_rnn, <float32>[batch, length, ...]."""
         dim = x.shape[-1]
         x = self.input_dropout(x, training=training)
@@ -307,7 +321,9 @@ class IterativeSequenceSampling(Sampler):
         bias = tf.concat([self.hidden_bias, self.state_bias], axis=0)
         return products + tf.cast(bias, tf.float32)
 
-    def _step(self, state, products, threshold, real):
+    def _step(
+        self, state: tf.Tensor, products: tf.Tensor, threshold: tf.Tensor, real: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Returns h_i <float32>[batch, units], p_i <float32>[batch, 1] and z_i <bool>[batch, 1]."""
         dim = self.hidden_kernel.shape[0] - self.hidden_kernel.shape[1]
         score_kernel, score_bias = _exact(self.score_kernel), _exact(self.score_bias)
@@ -321,6 +337,6 @@ class IterativeSequenceSampling(Sampler):
         return tf.where(real, new, state), tf.where(real, probability, 0.0), selected
 
 
-def _exact(weight):
+def _exact(weight: tf.Variable) -> tf.Tensor:
     """Returns a weight as float32."""
     return tf.cast(weight, tf.float32)

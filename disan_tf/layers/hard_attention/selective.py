@@ -64,12 +64,19 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         self.unselected = unselected
         self.keeps_tokens = self.unselected != "drop"
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         batch, length, dim = input_shape
         length = None if self.unselected == "drop" else length
         return output_shape([batch, length, self.output_size(dim)])
 
-    def call(self, x, mask, heads, dependents, training=None):
+    def call(
+        self,
+        x: tf.Tensor,
+        mask: tf.Tensor,
+        heads: tf.Tensor,
+        dependents: tf.Tensor,
+        training: Optional[bool] = None,
+    ) -> tf.Tensor:
         heads, dependents = boolean_mask(heads), boolean_mask(dependents)
         h, value, head, dependent = self._project(x, training)
         h, to_mean = copies(h, 2)
@@ -81,7 +88,9 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
             s = tf.where(tf.expand_dims(heads, -1), s, self._mean_context(to_mean, mask))
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 14, 15
 
-    def attend(self, x, mask, heads, dependents):
+    def attend(
+        self, x: tf.Tensor, mask: tf.Tensor, heads: tf.Tensor, dependents: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Computes the same as in `DirectionalSelfAttention`; attention is 0 for unselected pairs.
 
         All tokens keep their positions: a dropped head has output 0.
@@ -93,7 +102,7 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         s = tf.where(tf.expand_dims(heads, -1), s, self._mean_context(h, mask))
         return {"attention": weights, **self._gated(h, s, mask)}
 
-    def _mean_context(self, h, mask):
+    def _mean_context(self, h: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Computes s of the unselected heads, <float>[batch, 1 or length, units]."""
         real = tf.where(tf.expand_dims(mask, -1), tf.cast(h, tf.float32), 0.0)
         total = tf.reduce_sum(real, axis=1, keepdims=True)

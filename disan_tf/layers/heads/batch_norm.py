@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Optional
+from typing import Any, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -77,7 +77,7 @@ class BatchNormHead(BaseLayer):
         self.momentum = check_rate("momentum", momentum)
         self.epsilon = check_above_zero("epsilon", epsilon)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.classes
 
     def hidden_input_dims(self, input_dim: int) -> list:
@@ -111,7 +111,7 @@ class BatchNormalization(tf.keras.layers.BatchNormalization):
     from one process, and reads the moving averages by a collective operation.)
     """
 
-    def call(self, inputs, training=None):
+    def call(self, inputs: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         count = getattr(_scope, "count", None)
         if count is None:
             return super().call(inputs, training=training)
@@ -122,13 +122,15 @@ class BatchNormalization(tf.keras.layers.BatchNormalization):
         normalised = tf.nn.batch_normalization(x, *moments, self.beta, self.gamma, self.epsilon)
         return tf.cast(normalised, inputs.dtype)
 
-    def add_weight(self, *args, **kwargs):
+    def add_weight(self, *args: Any, **kwargs: Any) -> tf.Variable:
         """Adds a weight; the moving averages are the same on all replicas."""
         if not kwargs.get("trainable", True):
             kwargs.update(SAME_ON_REPLICAS)
         return super().add_weight(*args, **kwargs)
 
-    def _calculate_mean_and_var(self, x, axes, keep_dims, mask=None):
+    def _calculate_mean_and_var(
+        self, x: tf.Tensor, axes: list[int], keep_dims: bool, mask: Optional[tf.Tensor] = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         share = batch_share.current()
         if share is None:
             return super()._calculate_mean_and_var(x, axes, keep_dims, mask)
@@ -167,7 +169,7 @@ class DRCNHead(BatchNormHead):
     ) -> None:
         super().__init__(classes, hidden_units, dropout=dropout, **kwargs)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dims = self.hidden_input_dims(input_shape[-1])
         rates = [self.dropout] + [0.0] * (self.hidden_layers - 1)
         self.hidden = [
@@ -178,7 +180,7 @@ class DRCNHead(BatchNormHead):
         self.logits = self.add_linear("logits", self.hidden_units, self.classes, dropout=0.0)
         super().build(input_shape)
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         for hidden, norm in zip(self.hidden, self.norms):
             x = tf.nn.relu(norm(hidden(x, training=training), training=training))
         return tf.cast(self.logits(x), tf.float32)
@@ -218,7 +220,7 @@ class DSAHead(BatchNormHead):
         self.negative_slope = check_above_zero("negative_slope", negative_slope)
         self.init_scale = init_scale
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         dims = self.hidden_input_dims(input_shape[-1])
         self.norms = [self.add_norm(f"norm_{n}", dim) for n, dim in enumerate(dims, 1)]
         self.hidden = [
@@ -228,14 +230,14 @@ class DSAHead(BatchNormHead):
         self.logits = self._add_map("logits", self.hidden_units, self.classes, dropout=0.0)
         super().build(input_shape)
 
-    def _add_map(self, name, input_dim, units, dropout) -> Linear:
+    def _add_map(self, name: str, input_dim: int, units: int, dropout: float) -> Linear:
         seed = site_seed(self.seed, f"{name}/kernel")
         initializer = he_normal(seed, variance_factor(self.init_scale, dropout))
         return self.add_linear(
             name, input_dim, units, dropout=dropout, kernel_initializer=initializer
         )
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         for norm, hidden in zip(self.norms, self.hidden):
             product = hidden.product(norm(x, training=training), training)
             x = hidden.activate(product, LeakyReLU(self.negative_slope))

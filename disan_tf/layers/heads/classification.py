@@ -1,5 +1,7 @@
 """The head of DiSAN and ReSAN: a hidden layer and an output layer."""
 
+from typing import Any, Optional
+
 import tensorflow as tf
 from typing_extensions import Unpack
 
@@ -50,7 +52,7 @@ class ClassificationHead(BaseLayer):
         self.logit_bias = logit_bias
         self.has_highway = highway
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         self.hidden = self.add_linear(
             "hidden", input_shape[-1], self.hidden_units, activation=self.activation
         )
@@ -62,14 +64,14 @@ class ClassificationHead(BaseLayer):
         )
         super().build(input_shape)
 
-    def output_size(self, dim):
+    def output_size(self, dim: int) -> int:
         return self.classes
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         hidden = self.hidden(x, training=training)
         if self.has_highway:
             hidden = self.highway(hidden, training=training)
         return tf.cast(self.logits(hidden, training=training), tf.float32)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "highway": self.has_highway}

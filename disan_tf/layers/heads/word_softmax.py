@@ -1,5 +1,7 @@
 """The loss of a language model that predicts words."""
 
+from typing import Optional
+
 import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
@@ -49,7 +51,7 @@ class WordSoftmax(BaseLayer):
         self.classes = check_at_least("classes", classes, 1)
         self.negatives = check_at_least("negatives", negatives, 1)
 
-    def build(self, h_shape, words_shape=None):
+    def build(self, h_shape: tf.TensorShape, words_shape: Optional[tf.TensorShape] = None) -> None:
         shape = [self.classes, h_shape[-1]]
         initializer = tf.keras.initializers.RandomNormal(stddev=shape[1] ** -0.5)
         options = {"dtype": "float32", **UNCAST}
@@ -65,7 +67,9 @@ class WordSoftmax(BaseLayer):
         self.set_counts(np.ones(self.classes))
         super().build(h_shape)
 
-    def compute_output_shape(self, h_shape, words_shape=None):
+    def compute_output_shape(
+        self, h_shape: tf.TensorShape, words_shape: Optional[tf.TensorShape] = None
+    ) -> tf.TensorShape:
         return output_shape(h_shape[:1])
 
     def set_counts(self, counts: np.ndarray) -> None:
@@ -73,11 +77,11 @@ class WordSoftmax(BaseLayer):
         counts = np.maximum(np.asarray(counts, np.float64), 1.0)
         self.cumulative.assign(np.cumsum(counts) / np.sum(counts))
 
-    def call(self, h, words, training=None):
+    def call(self, h: tf.Tensor, words: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         h = tf.cast(self.input_dropout(h, training=training), tf.float32)
         return self._sampled_losses(h, words) if training else self._exact_losses(h, words)
 
-    def _exact_losses(self, h, words):
+    def _exact_losses(self, h: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
         count = tf.shape(h)[0]
         surplus = -count % SLICE
         slices = (
@@ -92,11 +96,11 @@ class WordSoftmax(BaseLayer):
         )
         return tf.reshape(losses, [-1])[:count]
 
-    def _cross_entropy(self, h, words):
+    def _cross_entropy(self, h: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
         logits = tf.matmul(h, self.kernel, transpose_b=True) + self.bias
         return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=words, logits=logits)
 
-    def _sampled_losses(self, h, words):
+    def _sampled_losses(self, h: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
         seed = next_seed(site_seed(self.seed, "negatives"), self.calls)
         uniform = tf.random.stateless_uniform(
             [self.negatives], seed, dtype=tf.float64, alg="philox"
@@ -112,7 +116,7 @@ class WordSoftmax(BaseLayer):
         logits = tf.where(samples[None, :] == words[:, None], logits.dtype.min, logits)
         return tf.reduce_logsumexp(tf.concat([correct[:, None], logits], axis=1), axis=1) - correct
 
-    def frequencies(self, words):
+    def frequencies(self, words: tf.Tensor) -> tf.Tensor:
         """Returns the frequencies q of words, <float32>[words]."""
         ends = tf.pad(self.cumulative, [[1, 0]])
         return tf.cast(tf.gather(ends, words + 1) - tf.gather(ends, words), tf.float32)

@@ -11,8 +11,9 @@ import functools
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
 from absl import logging
@@ -73,7 +74,7 @@ def is_used() -> bool:
 
 
 @contextlib.contextmanager
-def portable():
+def portable() -> Iterator[None]:
     """Uses portable TensorFlow for all that this thread calls or traces inside the context."""
     before = getattr(_scope, "portable", False)
     _scope.portable = True
@@ -84,7 +85,7 @@ def portable():
 
 
 @functools.cache
-def _log_choice():
+def _log_choice() -> None:
     """Logs once why the operations are not native, unless DISAN_TF_NATIVE=0 asks for that."""
     if unavailable() and os.environ.get("DISAN_TF_NATIVE") != "0":
         logging.warning("The model runs in portable TensorFlow: %s.", unavailable())
@@ -115,13 +116,13 @@ def library() -> Library:
     return compiled
 
 
-def operations():
+def operations() -> Any:
     """Returns the operations of `library`; UserError in some forks, see `check_fork`."""
     check_fork()
     return library().operations
 
 
-def _load(origin, find):
+def _load(origin: str, find: Callable[[], Path]) -> Library:
     """Loads the library that the function `find` returns; all errors become BuildError."""
     try:
         path = find()

@@ -137,7 +137,8 @@ class Attention(dict):
             heads, dependents = self._sides(name)
             high = plots.contested(means) or None
             image = plots.heat_map(axes, means, heads, dependents, high=high, mask_zeros=True)
-            axes.figure.colorbar(image, ax=axes, shrink=0.8, extend="max")
+            figure: Any = axes.figure
+            figure.colorbar(image, ax=axes, shrink=0.8, extend="max")
             axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
             return
         tokens = list(self._sentences.values())[self._owner(name)]

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Callable, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 import tensorflow as tf
@@ -105,7 +105,7 @@ class LoadedModel:
         self.classes = bundle.classes
         self.fields = tuple(text_name(field) for field in bundle.model.fields)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         info = self._bundle.info
         scores = [f"{name} {value:.4g}" for name, value in info["scores"].items() if name != "step"]
         return escape(
@@ -190,7 +190,7 @@ class LoadedModel:
         """
         return self._unit_vectors("first", first) @ self._unit_vectors("second", second).T
 
-    def _unit_vectors(self, name: str, given) -> np.ndarray:
+    def _unit_vectors(self, name: str, given: Any) -> np.ndarray:
         if is_single(given):
             raise ValueError(f"{name} is one string; two lists of sentences are expected.")
         if getattr(given, "ndim", 0) == 2 and np.asarray(given).dtype.kind in "fi":
@@ -219,7 +219,7 @@ class LoadedModel:
         _, (probabilities, *_) = self._predict(sentences, batch_size)
         return probabilities
 
-    def _predict(self, sentences: Sentences, batch_size: int) -> tuple[list, list[np.ndarray]]:
+    def _predict(self, sentences: Sentences, batch_size: int) -> tuple[Sequence, list[np.ndarray]]:
         """Returns the tokens of sentences and the outputs of `make_prediction_step`."""
         size = check_count("batch_size", batch_size)
         tokens = self._read(sentences, self._bundle.model.fields)
@@ -245,25 +245,25 @@ class LoadedModel:
         crossed = not isinstance(self.encoder, SentenceEncoder)
         return Attention(columns.fields, tokens, arrays, crossed)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         """Pickles the model's files, which are checked again when they are loaded."""
         files = read_files(self._bundle)
         dtype = self._bundle.config.dtype
         return _restore, (files, str(self._bundle.directory), type(self.encoder), dtype)
 
     @cached_property
-    def _encoding_step(self):
+    def _encoding_step(self) -> Any:
         return make_encoding_step(self._bundle)
 
     @cached_property
-    def _prediction_step(self):
+    def _prediction_step(self) -> Any:
         return make_prediction_step(self._bundle.model)
 
     @cached_property
-    def _attention_step(self):
+    def _attention_step(self) -> Any:
         return make_attention_step(self._bundle.model)
 
-    def _read(self, sentences: Sentences, fields: Sequence[str]) -> list[tuple]:
+    def _read(self, sentences: Sentences, fields: Sequence[str]) -> Sequence[tuple]:
         """Returns the tokens of sentences, see `tokenise`."""
         check_fork()
         columns = columns_of(self._bundle.config, fields)

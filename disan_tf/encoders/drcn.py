@@ -99,6 +99,12 @@ class DRCN(PairEncoder):
                 dim = self.bottleneck_units
         super().build(first_shape)
 
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        return {
+            "first": ("batch", "first length", "dim"),
+            "second": ("batch", "second length", "dim"),
+        }
+
     def compute_output_shape(
         self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None
     ) -> list[tf.TensorShape]:

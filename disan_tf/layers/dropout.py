@@ -81,6 +81,8 @@ class Dropout(ConfiguredLayer):
       y, <float>[...].
     """
 
+    reads_vectors = True
+
     def __init__(
         self, rate: float, seed: Optional[int] = None, **kwargs: Unpack[KerasOptions]
     ) -> None:

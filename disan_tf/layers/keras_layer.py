@@ -17,8 +17,12 @@ Activation = Union[str, Callable[[Any], Any], Mapping[str, Any], None]  # see `a
 Initializer = Union[str, Callable[..., Any], Mapping[str, Any], None]  # see `initializer_of`
 
 
+_ONE_ROW = ("batch or 1", 1)  # see `ConfiguredLayer.input_axes`
+_COUNTS = ("tokens", "length")  # last axes of inputs that hold no vectors
+
+
 class _Keras2Layer(tf.keras.layers.Layer):
-    """A layer of Keras 2 that checks the kind of its inputs and masks.
+    """A layer of Keras 2 that checks the kinds and shapes of its inputs and masks.
 
     AutoGraph does not convert its call: a subclass needs `tf.cond` and `tf.while_loop` for control
     flow on tensors.
@@ -30,7 +34,7 @@ class _Keras2Layer(tf.keras.layers.Layer):
 
         Keras 2 itself passes on only the first input's mask, as `mask`.
         """
-        _check_kinds(self, args)
+        _check_call(self, args, kwargs)
         kwargs = _with_implicit_masks(self, args, kwargs)
         inputs, kwargs = _with_boolean_masks(self, args, kwargs)
         return super().__call__(*inputs, **kwargs)
@@ -44,7 +48,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
 
         Keras 3 looks for it only if the call has one tensor.
         """
-        _check_kinds(self, args)
+        _check_call(self, args, kwargs)
         inputs, kwargs = _with_boolean_masks(self, args, kwargs)
         if self._call_has_mask_arg and inputs and kwargs.get("mask") is None:
             place = self.call_signature_parameters.index("mask")
@@ -127,20 +131,61 @@ class _Keras3Dense(tf.keras.layers.Dense):
         super().load_own_variables(store)
 
 
-def _check_kinds(layer: tf.keras.layers.Layer, inputs: Sequence) -> None:
-    """Raises ValueError for ragged tensors, and for symbolic tensors of another Keras."""
-    for x in inputs:
-        if isinstance(getattr(x, "type_spec", x), (tf.RaggedTensor, tf.RaggedTensorSpec)):
+def _check_call(layer: Any, args: Sequence, kwargs: dict[str, Any]) -> None:
+    """Raises ValueError for inputs of a wrong kind or shape, before Keras adds text of its own."""
+    for x in args:
+        _check_kind(layer, x)
+    names, axes = _parameters(layer.__class__), layer.input_axes()
+    inputs = {**dict(zip(names, args)), **kwargs}
+    vectors = {names[0]} if layer.reads_vectors else set()
+    for name in vectors | {name for name, each in axes.items() if each[-1] not in _COUNTS}:
+        dtype = getattr(inputs.get(name), "dtype", None)
+        if dtype is not None and not tf.as_dtype(dtype).is_floating:
             raise ValueError(
-                f"{type(layer).__name__} takes no ragged tensors; give x.to_tensor() and "
-                "mask=tf.sequence_mask(x.row_lengths())."
+                f"{type(layer).__name__}: {name} has the dtype {tf.as_dtype(dtype).name} and the "
+                f"shape {tuple(inputs[name].shape)}; it must hold vectors of floats."
             )
-        if type(x).__name__ == "KerasTensor" and _package(type(x)) != _package(Layer.__base__):
-            raise ValueError(
-                f"{type(layer).__name__} is a layer of Keras {'3' if is_keras_3() else '2'}, and "
-                "its input belongs to another Keras; use tf.keras.Input of the same program, or "
-                f"set {CHOICE}={'2' if is_keras_3() else '3'} before disan_tf is imported."
-            )
+    _check_shapes(layer, {name: inputs[name] for name in axes if name in inputs}, axes)
+    selections = inputs.get("selections")
+    if selections is not None and not hasattr(selections, "heads"):
+        shown = textwrap.shorten(repr(selections), 80)
+        raise ValueError(
+            f"{type(layer).__name__}: selections={shown} must be the result of `select`, or None."
+        )
+    for selected in (*selections.heads, *selections.dependents) if selections else ():
+        check_mask(
+            f"{type(layer).__name__}: a token mask in selections", selected, inputs[names[0]]
+        )
+
+
+def _check_kind(layer: Any, x: Any) -> None:
+    """Raises ValueError for a ragged tensor, and for a symbolic tensor of another Keras."""
+    if isinstance(getattr(x, "type_spec", x), (tf.RaggedTensor, tf.RaggedTensorSpec)):
+        raise ValueError(
+            f"{type(layer).__name__} takes no ragged tensors; give x.to_tensor() and "
+            "mask=tf.sequence_mask(x.row_lengths())."
+        )
+    if type(x).__name__ == "KerasTensor" and _package(type(x)) != _package(Layer.__base__):
+        raise ValueError(
+            f"{type(layer).__name__} is a layer of Keras {'3' if is_keras_3() else '2'}, and "
+            "its input belongs to another Keras; use tf.keras.Input of the same program, or "
+            f"set {CHOICE}={'2' if is_keras_3() else '3'} before disan_tf is imported."
+        )
+
+
+def _check_shapes(layer: Any, inputs: dict[str, Any], axes: dict[str, tuple[str, ...]]) -> None:
+    """Raises ValueError unless inputs have their axes, and one size for each name of an axis."""
+    shapes = {name: tf.TensorShape(getattr(x, "shape", None)) for name, x in inputs.items()}
+    known = {name: shape for name, shape in shapes.items() if shape.rank is not None}
+    pairs = [pair for name, shape in known.items() for pair in zip(axes[name], shape)]
+    sizes = {pair for pair in pairs if pair[1] is not None and pair != _ONE_ROW}
+    sizes = {(axis.replace(" or 1", ""), size) for axis, size in sizes}
+    sizes |= {(axis, int(axis)) for axis, _ in pairs if axis.isdigit()}
+    has_axes = all(shape.rank == len(axes[name]) for name, shape in known.items())
+    if not has_axes or len(dict(sizes)) < len(sizes):
+        found = " and ".join(f"{name} {tuple(shape)}" for name, shape in known.items())
+        wanted = " and ".join(f"[{', '.join(axes[name])}]" for name in known)
+        raise ValueError(f"{type(layer).__name__}: {found} must have the axes {wanted}.")
 
 
 def _with_implicit_masks(

@@ -52,6 +52,8 @@ class Linear(ConfiguredLayer):
       <float>[..., units].
     """
 
+    reads_vectors = True
+
     def __init__(
         self,
         units: int,

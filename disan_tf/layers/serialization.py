@@ -36,6 +36,8 @@ class ConfiguredLayer(Layer):
     # Removed arguments of older versions, with the only value that files may still have.
     _removed: ClassVar[Mapping[str, Any]] = {}
 
+    reads_vectors = False  # whether the (first) input holds vectors
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Has a constructor check its arguments, and name those of its bases in its signature."""
         super().__init_subclass__(**kwargs)
@@ -43,6 +45,22 @@ class ConfiguredLayer(Layer):
             constructor: Any = _checked(vars(cls)["__init__"])
             constructor.__signature__ = _signature(cls)
             cls.__init__ = constructor  # type: ignore[method-assign]
+
+    def __getattr__(self, name: str) -> Any:
+        """Says of a sublayer or a weight that is missing that the layer is not built yet."""
+        kind = type(self).__name__
+        if name.startswith("_") or vars(self).get("built", True):
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+        raise AttributeError(
+            f"{kind} has no {name} before it is built: call the layer, or its build(input_shape)."
+        )
+
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        """Returns the axes of inputs that must fit each other, such as ("batch", "length", "dim").
+
+        Axes of one name have one size, "batch or 1" may also have one row, and "3" has the size 3.
+        """
+        return {}
 
     def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         """Returns the output's shape, from a call of a copy with a symbolic tensor."""

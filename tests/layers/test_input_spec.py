@@ -33,10 +33,11 @@ def test_another_size_of_vectors_raises_the_error_of_keras(name):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_another_size_of_the_first_input_raises_it_too(layer, inputs):
+def test_another_size_of_several_inputs_raises_it_too(layer, inputs):
     layer(*inputs)
+    wider = [tf.ones([*x.shape[:-1], DIM + 1]) if x.shape[-1] == DIM else x for x in inputs]
     with pytest.raises(ValueError, match=REFUSED):
-        layer(tf.ones([*inputs[0].shape[:-1], DIM + 1]), *inputs[1:])
+        layer(*wider)
 
 
 @pytest.mark.parametrize("name", ["DirectionalSelfAttention", "Linear"])

@@ -50,6 +50,9 @@ class FusionGate(BaseLayer):
     ) -> tf.TensorShape:
         return super().compute_output_shape(h_shape)
 
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        return {"h": ("batch", "length", "dim"), "s": ("batch", "length", "dim")}
+
     def gate(self, h: tf.Tensor, s: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         """Computes F of Eq. 19, <float>[batch, length, dim]."""
         token, context, bias = self._summands(h, s, training)

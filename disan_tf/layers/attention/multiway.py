@@ -112,6 +112,12 @@ class MultiwayCoAttention(BaseLayer):
         options = {"dropout": 0.0, "seed": None, **options}
         return self.add_child(kind, name, [None, None, dim], *args, **options)
 
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        return {
+            "first": ("batch", "first length", "dim"),
+            "second": ("batch", "second length", "dim"),
+        }
+
     def compute_output_shape(
         self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None
     ) -> tuple[tf.TensorShape, tf.TensorShape]:

@@ -75,6 +75,12 @@ class PairAttention(BaseLayer):
             return scores, self.scores(second, first, reverse)
         return scores, self.symmetry * tf.transpose(scores, [0, 2, 1])
 
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        return {
+            "first": ("batch", "first length", "dim"),
+            "second": ("batch", "second length", "dim"),
+        }
+
     def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return output_shape(input_shape)
 

@@ -154,6 +154,10 @@ class QueryAttention(TokenAttention):
         super().__init__(activation, **kwargs)
         self.query_dim = check_at_least("query_dim", query_dim, 1)
 
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        query_dim = str(self.query_dim or "dim")
+        return {"x": ("batch", "length", "dim"), "query": ("batch or 1", query_dim)}
+
     def compute_output_shape(
         self, x_shape: tf.TensorShape, query_shape: Optional[tf.TensorShape] = None
     ) -> tf.TensorShape:

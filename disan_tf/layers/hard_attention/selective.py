@@ -64,6 +64,10 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         self.unselected = unselected
         self.keeps_tokens = self.unselected != "drop"
 
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        tokens = "batch", "length"
+        return {"x": (*tokens, "dim"), "heads": tokens, "dependents": tokens}
+
     def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         batch, length, dim = input_shape
         length = None if self.unselected == "drop" else length

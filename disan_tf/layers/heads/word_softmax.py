@@ -67,6 +67,9 @@ class WordSoftmax(BaseLayer):
         self.set_counts(np.ones(self.classes))
         super().build(h_shape)
 
+    def input_axes(self) -> dict[str, tuple[str, ...]]:
+        return {"h": ("tokens", "dim"), "words": ("tokens",)}
+
     def compute_output_shape(
         self, h_shape: tf.TensorShape, words_shape: Optional[tf.TensorShape] = None
     ) -> tf.TensorShape:

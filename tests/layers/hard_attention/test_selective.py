@@ -1,11 +1,13 @@
 """Directional self-attention between selected tokens: who gives context, and who gets it."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.layers import SelectiveSelfAttention
-from disan_tf.layers.hard_attention.selective import UNSELECTED
+from disan_tf.layers.hard_attention.selective import Unselected
 from disan_tf.layers.tokens import pack
 from disan_tf.ops import DIRECTIONS
 from tests.support.layers.contract import MaskContract
@@ -13,7 +15,7 @@ from tests.support.layers.samplers import MASK, PATTERNS, X, fixed, randomised
 
 HEADS, DEPENDENTS = (pattern[: len(MASK), : MASK.shape[1]] & MASK for pattern in PATTERNS)
 NOTHING = np.zeros_like(MASK)
-each_unselected = pytest.mark.parametrize("unselected", UNSELECTED)
+each_unselected = pytest.mark.parametrize("unselected", get_args(Unselected))
 
 
 class TestSelectiveSelfAttention(MaskContract):
@@ -56,7 +58,7 @@ def test_no_selection_gives_nan(unselected, heads, dependents):
         assert np.isfinite(tensor).all()
 
 
-@pytest.mark.parametrize("unselected, direction", zip(UNSELECTED, DIRECTIONS))
+@pytest.mark.parametrize("unselected, direction", zip(get_args(Unselected), DIRECTIONS))
 def test_attend_shows_what_the_block_computes(unselected, direction):
     block = _block(unselected, direction)
     attended = block.attend(X, MASK, HEADS, DEPENDENTS)

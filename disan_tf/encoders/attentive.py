@@ -11,6 +11,7 @@ from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention, positio
 from disan_tf.layers.attention.token_attention import AdditiveSelfAttention
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
+from disan_tf.ops.masked_softmax import wide_dtype
 
 
 @serializable
@@ -141,7 +142,8 @@ def _with_positions(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 
     The first real token has position 0, wherever the padding stands.
     """
-    encoding = tf.cast(positional_encoding(tf.shape(x)[1], x.shape[-1]), x.dtype)
+    encoding = positional_encoding(tf.shape(x)[1], x.shape[-1], wide_dtype(x.dtype))
+    encoding = tf.cast(encoding, x.dtype)
     places = tf.cumsum(tf.cast(mask, tf.int32), axis=1, exclusive=True)
     positions = tf.gather(encoding, places)
     return tf.where(tf.expand_dims(mask, -1), x + positions, tf.zeros([], x.dtype))

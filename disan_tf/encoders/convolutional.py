@@ -15,6 +15,7 @@ from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.elementwise import copies
+from disan_tf.ops.masked_softmax import at_least_float32
 
 RESIDUAL_SCALE = 0.5**0.5  # halves the variance of a sum, Gehring et al. Sec. 3.5
 
@@ -156,7 +157,7 @@ class MultiWindowCNNEncoder(SentenceEncoder):
           maximum of a map, 0 elsewhere.
         """
         mask = token_mask(x, mask)
-        winner = tf.argmax(tf.cast(self._maps(x, mask), tf.float32), axis=1)
+        winner = tf.argmax(at_least_float32(self._maps(x, mask)), axis=1)
         weights = tf.one_hot(winner, tf.shape(x)[1], axis=1)
         return {"maximum": tf.where(tf.expand_dims(mask, -1), weights, 0.0)}
 

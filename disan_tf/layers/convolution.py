@@ -20,6 +20,7 @@ from disan_tf.layers.linear import (
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.elementwise import LeakyReLU, bias_activation, copies
+from disan_tf.ops.masked_softmax import at_least_float32
 
 
 @serializable
@@ -121,8 +122,8 @@ class DenselyConnectedCNN(BaseLayer):
 
     X^c = h^c(concat[Phi_k1(X^0), Phi_k2(X^0), X^0])    (5)
 
-    compresses two (or more) Phi_k. At the end every x_i^c is divided by its L2 norm, in float32
-    for every dtype; a vector whose norm is under 1e-6 becomes 0 and gets no gradient.
+    compresses two (or more) Phi_k. At the end every x_i^c is divided by its L2 norm, in at
+    least float32; a vector whose norm is under 1e-6 becomes 0 and gets no gradient.
 
     LeakyReLU commutes with dropout, so dropout acts on the result of LeakyReLU. A convolution reads
     X^l = 0 on padding. W is initialised by `he_normal`, with the `variance_factor` of its
@@ -251,7 +252,7 @@ class DenselyConnectedCNN(BaseLayer):
 
 def l2_normalized(x: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
     """Computes x / ||x|| along the last axis where `real` <bool>[..., 1] is True, else 0."""
-    wide = tf.cast(x, tf.float32)
+    wide = at_least_float32(x)
     square = tf.reduce_sum(tf.square(wide), axis=-1, keepdims=True)
     scale = tf.math.rsqrt(tf.maximum(square, MIN_SQUARED_NORM))
     scale = tf.where(real & (square > MIN_SQUARED_NORM), scale, 0.0)

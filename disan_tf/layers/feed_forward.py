@@ -11,6 +11,7 @@ from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.batch_share import mean_of_tokens
+from disan_tf.ops.masked_softmax import at_least_float32
 
 
 @serializable
@@ -56,7 +57,7 @@ class Bottleneck(BaseLayer):
 
     z = dropout(ReLU(W_e x + b_e)),  x' = W_d z + b_d
 
-    The result is z. Every training call adds a loss, in float32 for every dtype,
+    The result is z. Every training call adds a loss, in at least float32,
 
         weight * mean over the real tokens of ||x - x'||^2 / dim
 
@@ -106,9 +107,9 @@ class Bottleneck(BaseLayer):
         x = tf.where(real, x, zero)
         z = tf.where(real, self.code_dropout(self.encoder(x), training=training), zero)
         if training:  # the mean of ||x - x'||^2 / dim over the real tokens
-            target = tf.cast(tf.stop_gradient(x), tf.float32)
-            error = target - tf.cast(self.decoder(z), tf.float32)
-            weights = tf.cast(mask, tf.float32)
+            target = at_least_float32(tf.stop_gradient(x))
+            error = target - at_least_float32(self.decoder(z))
+            weights = tf.cast(mask, error.dtype)
             errors = weights * tf.reduce_mean(tf.square(error), axis=-1)  # [batch, length]
             mean = mean_of_tokens(tf.reduce_sum(errors), tf.reduce_sum(weights))
             self.add_loss(self.weight * mean)

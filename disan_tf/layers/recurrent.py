@@ -11,6 +11,7 @@ from disan_tf.layers.linear import project
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import scatter_tokens, token_mask
 from disan_tf.ops.elementwise import bias_activation
+from disan_tf.ops.masked_softmax import at_least_float32
 from disan_tf.ops.native import runtime
 from disan_tf.ops.recurrence import looped_recurrence, lstm_cell, recurrence, rnn_cell, scan_tokens
 from disan_tf.ops.tracing import ensure_shape, is_on_gpu
@@ -22,8 +23,8 @@ class Recurrent(BaseLayer):
     They follow TensorFlow 1's cells, which the authors use, rather than Keras' layers: W is one
     matrix for [x_t; h_(t-1)], initialised by Glorot's rule as a whole, and h_0 is 0. Where the mask
     is False the state does not change and h is 0, so padding may stand anywhere. Dropout acts on x
-    alone, with independent masks for all tokens. The recurrence is float32; the product with x, of
-    all tokens at once, has the layer's precision.
+    alone, with independent masks for all tokens. The recurrence is at least float32; the product
+    with x, of all tokens at once, has the layer's precision.
 
     Keras' `Bidirectional` wraps these layers too. A layer with `go_backwards` reads the reversed
     sentence and returns its states, h of the last token first, which the wrapper reverses. Its
@@ -120,12 +121,12 @@ class Recurrent(BaseLayer):
             )
         mask = token_mask(x, mask)
         input_kernel, *others = self.split_weights(x.shape[-1])
-        bias, *state_kernels = (tf.cast(weight, tf.float32) for weight in others)
+        bias, *state_kernels = (at_least_float32(weight) for weight in others)
         x = self.input_dropout(x, training=training)
         product = project(x, tf.cast(input_kernel, x.dtype))  # of all tokens
         # The reversed sentence, read from its end, is the sentence from its beginning.
         backward = self.backward != self.go_backwards
-        if self.cell and runtime.is_used():
+        if self.cell and product.dtype != tf.float64 and runtime.is_used():
             options: dict[str, Any] = {"cell": self.cell, "backward": backward}
             h = recurrence(product, bias, mask, *state_kernels, **options)
         else:
@@ -139,7 +140,7 @@ class Recurrent(BaseLayer):
     ) -> tf.Tensor:
         """Computes h <float>[batch, length, units], one `step` after another."""
         dtype = product.dtype
-        product = bias_activation(tf.cast(product, tf.float32), bias, tf.keras.activations.linear)
+        product = bias_activation(at_least_float32(product), bias, tf.keras.activations.linear)
         if product.shape.rank == 2:
             product = scatter_tokens(product, mask)
         length = tf.shape(mask)[1]
@@ -147,7 +148,7 @@ class Recurrent(BaseLayer):
         product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
         real = tf.transpose(tf.pad(mask, [[0, 0], [0, padding]]))[:, :, None]
         steps = tf.transpose(product, [1, 0, 2]), real
-        zeros = tf.zeros([tf.shape(product)[0], self.units])
+        zeros = tf.zeros([tf.shape(product)[0], self.units], product.dtype)
 
         def advance(old: tuple, token: tuple) -> tuple:
             product, real = token

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.batch_share import all_rows
-from disan_tf.ops.masked_softmax import boolean_mask
+from disan_tf.ops.masked_softmax import at_least_float32, boolean_mask
 from disan_tf.ops.tracing import ensure_shape, is_compiled, is_jit_compiled, on_host
 
 # Sizes are rounded up to these multiples, so that oneDNN compiles products for fewer shapes.
@@ -36,28 +36,29 @@ def token_mask(x: tf.Tensor, mask: Optional[tf.Tensor] = None) -> tf.Tensor:
 def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes sum_i softmax_i(logits) x_i over the tokens that `mask` admits, DiSAN Eq. 2 to 4.
 
-    The arithmetic is float32 for logits <float>[batch, length, 1], x <float>[batch, length, dim]
-    and mask <bool>[batch, length]. The result <float>[batch, dim] has the dtype of x, and is
-    exactly 0 for a sentence without tokens.
+    The arithmetic is at least float32, for logits <float>[batch, length, 1],
+    x <float>[batch, length, dim] and mask <bool>[batch, length]. The result
+    <float>[batch, dim] has the dtype of x, and is exactly 0 for a sentence without tokens.
     """
     weights = masked_softmax(logits, tf.expand_dims(mask, -1), axis=1)
-    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, weights.dtype), 0.0)  # 0 times NaN is NaN
     average = tf.matmul(weights, real, transpose_a=True)  # [batch, 1, dim]
     return tf.cast(average[:, 0], x.dtype)
 
 
 def weighted_sums(weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-    """Computes s_j = sum_i weights_ji x_i in float32, <float>[batch, heads, dim] as x.
+    """Computes s_j = sum_i weights_ji x_i with the weights' dtype, <float>[batch, heads, dim] as x.
 
     The weights are <float32>[batch, heads, dependents], x is <float>[batch, dependents, dim].
     """
-    return tf.cast(tf.matmul(weights, tf.cast(x, tf.float32)), x.dtype)
+    return tf.cast(tf.matmul(weights, tf.cast(x, weights.dtype)), x.dtype)
 
 
 def masked_mean(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes the mean of the tokens that `mask` admits, <float>[batch, dim]; 0 without tokens."""
-    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)
-    return tf.cast(tf.reduce_sum(real, axis=1) / tf.expand_dims(token_counts(mask), 1), x.dtype)
+    real = tf.where(tf.expand_dims(mask, -1), at_least_float32(x), 0.0)
+    counts = tf.cast(tf.expand_dims(token_counts(mask), 1), real.dtype)
+    return tf.cast(tf.reduce_sum(real, axis=1) / counts, x.dtype)
 
 
 def token_counts(mask: tf.Tensor) -> tf.Tensor:

@@ -84,7 +84,7 @@ def lean_forward(head, dependent, value, mask, direction, scale):
         )
         return [block + 1, contexts.write(block, context), denominators.write(block, denominator)]
 
-    arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]
+    arrays = [tf.TensorArray(head.dtype, size=blocks) for _ in range(2)]
     _, *arrays = tf.while_loop(
         lambda block, *_: block < blocks, body, [0, *arrays], parallel_iterations=1
     )
@@ -130,7 +130,7 @@ def lean_backward(upstream, head, dependent, value, context, denominator, mask, 
         head_gradient.set_shape(head.shape)  # the loop must keep this shape
         return block + 1, head_gradient, dependent_gradients, value_gradients
 
-    arrays = [tf.TensorArray(tf.float32, size=blocks) for _ in range(2)]
+    arrays = [tf.TensorArray(head.dtype, size=blocks) for _ in range(2)]
     _, head_gradient, *arrays = tf.while_loop(
         lambda block, *_: block < blocks,
         body,

@@ -9,6 +9,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
+from disan_tf.ops.masked_softmax import at_least_float32, wide_dtype
 from disan_tf.ops.native import runtime
 from disan_tf.ops.tracing import block_numbers, ensure_shape, is_compiled, on_host
 
@@ -18,13 +19,13 @@ BLOCK_NUMBERS = 1 << 18
 
 
 def additive_scores(first: tf.Tensor, second: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
-    """Computes e_ij = sum_k vector_k tanh(first_ik + second_jk), in float32 for every input dtype.
+    """Computes e_ij = sum_k vector_k tanh(first_ik + second_jk), in at least float32.
 
     The sentences are <float>[batch, length, dim], `vector` <float32>[dim], and the scores
     <float32>[batch, first length, second length]. All inputs receive gradients.
     """
     first, second, vector = map(tf.convert_to_tensor, (first, second, vector))
-    if runtime.is_used():
+    if first.dtype != tf.float64 and runtime.is_used():
         sentences = (tf.cast(sentence, tf.float32) for sentence in (first, second))
         return runtime.operations().disan_additive_scores(*sentences, vector)
 
@@ -43,8 +44,9 @@ def product_scores(
 ) -> tf.Tensor:
     """Computes e_ij = vector^T tanh((first_i * second_j) kernel), as `additive_scores`.
 
-    The product with `kernel` <float>[dim, units] has its dtype; everything else is float32. If
-    `pairs` <bool>[batch, first length, second length] are given, others cost nothing and score 0.
+    The product with `kernel` <float>[dim, units] has its dtype; everything else is at least
+    float32. If `pairs` <bool>[batch, first length, second length] are given, others cost
+    nothing and score 0.
     """
     first, second, kernel, vector = map(tf.convert_to_tensor, (first, second, kernel, vector))
     if pairs is not None and is_compiled():
@@ -65,7 +67,7 @@ def _score_products(products, kernel, vector):
     dim, units = kernel.shape
     features = tf.matmul(tf.reshape(tf.cast(products, kernel.dtype), [-1, dim]), kernel)
     features = tf.reshape(features, [*tf.unstack(tf.shape(products)[:-1]), units])
-    return _weigh(tf.tanh(tf.cast(features, tf.float32)), vector)
+    return _weigh(tf.tanh(at_least_float32(features)), vector)
 
 
 def _chosen_product_scores(first, second, kernel, vector, pairs):
@@ -92,10 +94,10 @@ def _chosen_product_scores(first, second, kernel, vector, pairs):
         def gradient(upstream):
             return _chosen_gradient(upstream, words, first, second, kernel, vector)
 
-        signature = tf.TensorSpec([block], tf.float32)
+        signature = tf.TensorSpec([block], wide_dtype(kernel.dtype))
         return tf.map_fn(score, words, fn_output_signature=signature), gradient
 
-    rows = (tf.reshape(tf.cast(tensor, tf.float32), [-1, dim]) for tensor in (first, second))
+    rows = (tf.reshape(at_least_float32(tensor), [-1, dim]) for tensor in (first, second))
     chosen = tf.reshape(scores(*rows, kernel, vector), [-1])[:count]
     return ensure_shape(tf.scatter_nd(indices, chosen, shape), pairs.shape)
 
@@ -116,10 +118,10 @@ def _chosen_gradient(upstream, words, first, second, kernel, vector):
             total + tf.math.unsorted_segment_sum(gradient, row_numbers, tf.shape(total)[0])
             for total, row_numbers, gradient in zip(sums, block_words, to_rows)
         ]
-        return *to_words, sums[2] + tf.cast(to_kernel, tf.float32), sums[3] + to_vector
+        return *to_words, sums[2] + at_least_float32(to_kernel), sums[3] + to_vector
 
     inputs = first, second, kernel, vector
-    sums = tuple(tf.zeros_like(tensor, tf.float32) for tensor in inputs)
+    sums = tuple(tf.zeros_like(tensor, wide_dtype(tensor.dtype)) for tensor in inputs)
     to_first, to_second, to_kernel, to_vector = tf.foldl(add, (*words, upstream), sums)
     return to_first, to_second, tf.cast(to_kernel, kernel.dtype), to_vector
 
@@ -139,7 +141,7 @@ def _blockwise(
     XLA, which needs fixed shapes and fuses operations, computes all pairs at once.
     """
     if is_compiled():
-        return score(*(tf.cast(sentence, tf.float32) for sentence in (first, second)), *weights)
+        return score(*(at_least_float32(sentence) for sentence in (first, second)), *weights)
 
     @tf.custom_gradient
     def scores(first, second, *weights):
@@ -148,7 +150,7 @@ def _blockwise(
 
         return _forward(score, first, second, *weights), gradient
 
-    return scores(*(tf.cast(sentence, tf.float32) for sentence in (first, second)), *weights)
+    return scores(*(at_least_float32(sentence) for sentence in (first, second)), *weights)
 
 
 def _forward(score, first, second, *weights):
@@ -156,7 +158,7 @@ def _forward(score, first, second, *weights):
         block = score(first[:, start:end], second, *weights)
         return (tf.concat([scores, block], axis=1),)
 
-    empty = tf.zeros([tf.shape(first)[0], 0, tf.shape(second)[1]])
+    empty = tf.zeros([tf.shape(first)[0], 0, tf.shape(second)[1]], first.dtype)
     (scores,) = _walk(body, first, second, empty)
     return ensure_shape(scores, [*first.shape[:2], second.shape[1]])
 
@@ -172,10 +174,10 @@ def _backward(score, upstream, first, second, *weights):
             scores = score(block, *shared)
         to_block, *to_shared = tape.gradient(scores, [block, *shared], upstream[:, start:end])
         first_gradient = tf.concat([first_gradient, to_block], axis=1)
-        sums = (total + tf.cast(part, tf.float32) for total, part in zip(sums, to_shared))
+        sums = (total + at_least_float32(part) for total, part in zip(sums, to_shared))
         return first_gradient, *sums
 
-    sums = (tf.zeros_like(tensor, tf.float32) for tensor in shared)
+    sums = (tf.zeros_like(tensor, wide_dtype(tensor.dtype)) for tensor in shared)
     first_gradient, *sums = _walk(body, first, second, first[:, :0], *sums)
     return first_gradient, *(tf.cast(total, like.dtype) for total, like in zip(sums, shared))
 

@@ -10,6 +10,7 @@ from disan_tf.ops.masked_softmax import (
     DIRECTIONS,
     Direction,
     admissible_pairs,
+    at_least_float32,
     boolean_mask,
     check_mask,
     check_scale,
@@ -35,8 +36,8 @@ def attention_weights(
 ) -> tf.Tensor:
     """Computes p(z_k = i | x, x_j), DiSAN Eq. 15, <float32>[batch, head, dependent, feature]."""
     mask, head_mask = _boolean_masks(mask, head_mask)
-    head = tf.expand_dims(tf.cast(head, tf.float32), 2)  # [batch, head, 1, feature]
-    dependent = tf.expand_dims(tf.cast(dependent, tf.float32), 1)  # [batch, 1, dependent, feature]
+    head = tf.expand_dims(at_least_float32(head), 2)  # [batch, head, 1, feature]
+    dependent = tf.expand_dims(at_least_float32(dependent), 1)  # [batch, 1, dependent, feature]
     logits = scale * tf.tanh((dependent + head) / scale)
     pairs = admissible_pairs(mask, direction, head_mask)
     return masked_softmax(logits, tf.expand_dims(pairs, -1), axis=2)
@@ -68,8 +69,11 @@ def plain_attention(
 
 
 def _lean_attention(*args: Any, **options: Any) -> tf.Tensor:
-    """Calls the form by tokens; under XLA and on GPUs the form by blocks, of fewer operations."""
-    few = is_compiled() or is_on_gpu()
+    """Calls the form by tokens; under XLA and on GPUs the form by blocks, of fewer operations.
+
+    The form by tokens rounds more than float64 does.
+    """
+    few = is_compiled() or is_on_gpu() or args[2].dtype == tf.float64
     return (lean_attention if few else tokenwise_attention)(*args, **options)
 
 
@@ -125,7 +129,7 @@ def _auto_attention(*args: Any, **options: Any) -> tf.Tensor:
     Exports for XLA have the plain form. On CPUs under XLA the plain form computes what fits into
     one block, where the lean form would be no faster.
     """
-    if is_used():
+    if is_used() and args[2].dtype != tf.float64:  # whose `scale` is a float32
         return native_attention(*args, **options)
     is_plain = is_compiled()
     if is_jit_compiled():
@@ -164,7 +168,8 @@ def directional_attention(
     s_j = sum_i softmax_i(scale tanh((dependent_i + head_j) / scale)) * value_i       (11, 15)
 
     The softmax is over the dependents i that `mask` and `direction` allow, for every feature. A
-    head that may attend to nothing gets exactly 0. The arithmetic is float32 for every input dtype.
+    head that may attend to nothing gets exactly 0. The arithmetic is float32, or float64 for
+    float64.
 
     Args:
       head: <float>[batch, length, dim], W2 h_j (+ b1).

@@ -79,14 +79,14 @@ def fusion_gate(
 def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes sum_i softmax_i(logits) * x_i over the tokens, per feature, DiSAN Eq. 6 and 13.
 
-    The arithmetic is float32 for logits and x <float>[batch, length, dim] of any dtype. The result
+    The arithmetic is at least float32, for logits and x <float>[batch, length, dim]. The result
     <float>[batch, dim] has the dtype of x; a sentence without tokens gives exactly 0.
     """
     logits, x, mask = map(tf.convert_to_tensor, (logits, x, mask))
     if _is_native(x):
         return runtime.operations().disan_softmax_pool(logits, x, mask)
     weights = masked_softmax(logits, tf.expand_dims(mask, -1), axis=1)
-    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+    real = tf.where(tf.expand_dims(mask, -1), tf.cast(x, weights.dtype), 0.0)  # 0 times NaN is NaN
     # With `keepdims`, the gradient needs no shape that a GPU would compute and the host would read.
     pooled = tf.squeeze(tf.reduce_sum(weights * real, axis=1, keepdims=True), axis=1)
     return tf.cast(pooled, x.dtype)

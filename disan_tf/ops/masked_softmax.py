@@ -29,6 +29,16 @@ def boolean_mask(mask: Any, name: str = "mask") -> tf.Tensor:
     return tf.cast(mask, tf.bool)
 
 
+def wide_dtype(dtype: Any) -> tf.DType:
+    """Returns the dtype of softmaxes and their sums: float64 for float64, otherwise float32."""
+    return tf.float64 if tf.as_dtype(dtype) == tf.float64 else tf.float32
+
+
+def at_least_float32(x: Any) -> tf.Tensor:
+    """Casts <float>[...] to its `wide_dtype`."""
+    return tf.cast(x, wide_dtype(x.dtype))
+
+
 def check_mask(name: str, mask: tf.Tensor, x: tf.Tensor) -> None:
     """Raises ValueError unless `mask` [batch, length] fits x [batch, length, dim].
 
@@ -45,16 +55,16 @@ def check_mask(name: str, mask: tf.Tensor, x: tf.Tensor) -> None:
 def masked_softmax(logits: tf.Tensor, mask: tf.Tensor, axis: int) -> tf.Tensor:
     """Computes the softmax over the entries that `mask` admits; a row without any is exactly 0.
 
-    The arithmetic is float32 for every input dtype. An additive mask of -1e30 would give NaN in
+    The arithmetic is float32, or float64 for float64. An additive mask of -1e30 would give NaN in
     float16. A mask of -inf would give NaN in completely masked rows, in values or in gradients.
     The sequence `where`, softmax, `where` gives no NaN.
 
     Args:
-      logits: <float>[...], any rank; the result is <float32> of this shape.
+      logits: <float>[...], any rank; the result is <float32 or float64> of this shape.
       mask: <bool or number>, broadcastable to `logits`; True = admitted.
       axis: the axis that sums to 1.
     """
-    logits, mask = tf.cast(logits, tf.float32), boolean_mask(mask)
+    logits, mask = at_least_float32(tf.convert_to_tensor(logits)), boolean_mask(mask)
     weights = tf.nn.softmax(tf.where(mask, logits, logits.dtype.min), axis=axis)
     return tf.where(mask, weights, 0.0)
 
@@ -100,11 +110,11 @@ def selected_rows(
     mask: tf.Tensor,
     head_mask: Optional[tf.Tensor] = None,
 ) -> list[tf.Tensor]:
-    """Returns the inputs of `directional_attention` in float32, with 0 in all rows not selected.
+    """Returns the inputs of `directional_attention` in at least float32, with 0 elsewhere.
 
     A weight of 0 does not remove what lies there: 0 times infinity is no number.
     """
-    tensors = (tf.cast(tensor, tf.float32) for tensor in (head, dependent, value))
+    tensors = (tf.cast(tensor, wide_dtype(value.dtype)) for tensor in (head, dependent, value))
     return [
         tensor if rows is None else tf.where(tf.expand_dims(rows, 2), tensor, 0.0)
         for tensor, rows in zip(tensors, (head_mask, mask, mask))

@@ -85,7 +85,7 @@ def looped_recurrence(
     """
     compute = CELLS[cell]
     units, gates = kernel.shape
-    zeros = tf.zeros([tf.shape(product)[1], units])
+    zeros = tf.zeros([tf.shape(product)[1], units], product.dtype)
     first = (zeros,) * (2 if cell == "lstm" else 1)
 
     @tf.custom_gradient

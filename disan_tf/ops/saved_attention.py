@@ -52,7 +52,7 @@ def saved_attention(head, dependent, value, mask, *, direction, head_mask=None, 
         head_mask = tf.ones_like(mask)
     inputs = selected_rows(head, dependent, value, mask, head_mask)
     chosen = head_mask[:, :, None]
-    if is_compiled():
+    if is_compiled() or inputs[0].dtype == tf.float64:
         context = _by_heads(*inputs, mask, direction, scale)
     else:
         kernel = Interpolation(tf.stop_gradient(inputs[0]), chosen, scale)
@@ -80,7 +80,7 @@ def _by_heads(head, dependent, value, mask, direction, scale):
     steps = tf.maximum(length, 1)  # one, with a head of zeros, for a batch without tokens
     heads, dependents = tokens_first(head * (1 / scale)), tokens_first(dependent * (1 / scale))
     heads, values = tf.pad(heads, [[0, steps - length], [0, 0]]), tokens_first(value)
-    real = tokens_first(tf.broadcast_to(tf.cast(mask, tf.float32)[:, :, None], shape))
+    real = tokens_first(tf.broadcast_to(tf.cast(mask, head.dtype)[:, :, None], shape))
 
     def body(j, contexts):
         start, end = (0, None) if is_compiled() else rows_of(j, length, direction)
@@ -88,14 +88,14 @@ def _by_heads(head, dependent, value, mask, direction, scale):
         weights = tf.exp(scale * tanh) * real[start:end]  # no maximum: |tanh| <= 1
         if is_compiled() or direction == "diagonal":
             pairs = positional_mask(tf.reshape(j, [1]), positions[start:end], direction)
-            weights *= tf.cast(pairs, tf.float32)[0, :, None]
+            weights *= tf.cast(pairs, head.dtype)[0, :, None]
         context = tf.math.divide_no_nan(
             tf.reduce_sum(weights * values[start:end], axis=0), tf.reduce_sum(weights, axis=0)
         )
         return j + 1, contexts.write(j, context)
 
     options = {"parallel_iterations": 1, "maximum_iterations": steps}
-    arrays = (0, tf.TensorArray(tf.float32, size=steps))
+    arrays = (0, tf.TensorArray(head.dtype, size=steps))
     _, contexts = tf.while_loop(lambda j, _: j < steps, body, arrays, **options)
     contexts = tf.reshape(contexts.stack()[:length], tf.gather(shape, [1, 0, 2]))
     return tf.transpose(contexts, [1, 0, 2])

@@ -14,7 +14,7 @@ from disan_tf.layers.tokens import token_mask
 from disan_tf.ops import attention_weights, directional_attention
 from disan_tf.ops.directional_attention import Form
 from disan_tf.ops.elementwise import bias_activation, copies, fusion_gate
-from disan_tf.ops.masked_softmax import Direction, check_scale
+from disan_tf.ops.masked_softmax import Direction, at_least_float32, check_scale
 
 
 @serializable
@@ -191,14 +191,14 @@ class DirectionalSelfAttention(BaseLayer):
         weights = attention_weights(
             head, dependent, dependents, direction=self.direction, head_mask=heads, scale=self.scale
         )
-        s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, tf.float32))
+        s = tf.einsum("bjif,bif->bjf", weights, tf.cast(h, weights.dtype))
         return weights, h, tf.cast(s, h.dtype)
 
     def _gated(self, h: tf.Tensor, s: tf.Tensor, mask: tf.Tensor) -> dict[str, tf.Tensor]:
         """Computes F, and u, which is 0 outside the mask."""
         gate = self.fusion_gate.gate(h, s)
         u = tf.where(mask[:, :, None], gate * h + (1.0 - gate) * s, 0.0)
-        return {"gate": tf.cast(gate, tf.float32), "output": u}
+        return {"gate": at_least_float32(gate), "output": u}
 
     def _project(
         self, x: tf.Tensor, training: Optional[bool] = None

@@ -15,6 +15,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import average_tokens, token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import LeakyReLU
+from disan_tf.ops.masked_softmax import at_least_float32
 
 
 @serializable
@@ -32,7 +33,7 @@ class DynamicSelfAttention(BaseLayer):
     z = concat[z_1, ..., z_m] of the last iteration          (7)
 
     In the first iteration s_j is the mean of the words. Line 7 of the last iteration does not
-    affect z and is left out. Lines 4 to 7 are computed in float32 for every dtype. W_j is
+    affect z and is left out. Lines 4 to 7 are computed in at least float32. W_j is
     initialised by the rule of He et al. (2015), b_j to 0.
 
     Parameters on 300-dimensional words: 180,600 with one attention of 600 units, 722,400 with 8
@@ -136,7 +137,9 @@ class DynamicSelfAttention(BaseLayer):
     ) -> tuple[list[tf.Tensor], list[tf.Tensor]]:
         """Returns a <float32>[batch, attentions, 1, length] and z [..., 1, units] per iteration."""
         projected = self._project(x, mask, sentences, training)
-        q = tf.expand_dims(tf.zeros(tf.shape(projected)[:3]), 2)  # [batch, attentions, 1, length]
+        q = tf.expand_dims(
+            tf.zeros(tf.shape(projected)[:3], projected.dtype), 2
+        )  # [batch, attentions, 1, length]
         mask = tf.expand_dims(tf.expand_dims(mask, 1), 1)  # [batch, 1, 1, length]
         weights: list[tf.Tensor] = []
         vectors: list[tf.Tensor] = []
@@ -165,7 +168,7 @@ class DynamicSelfAttention(BaseLayer):
         else:  # transposed once for all iterations
             projected = tf.reshape(projected, [batch, length, self.attentions, self.units])
             projected = tf.transpose(projected, [0, 2, 1, 3])
-        return tf.cast(projected, tf.float32)
+        return at_least_float32(projected)
 
 
 @serializable

@@ -16,8 +16,8 @@ from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
 
 
-def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
-    """Computes the sinusoids <float32>[length, dim] of Vaswani et al. (2017), Sec. 3.5.
+def positional_encoding(length: tf.Tensor, dim: int, dtype: tf.DType = tf.float32) -> tf.Tensor:
+    """Computes the sinusoids <dtype>[length, dim] of Vaswani et al. (2017), Sec. 3.5.
 
     PE[position, 2i]     = sin(position / 10000^(2i / dim))
     PE[position, 2i + 1] = cos(position / 10000^(2i / dim))
@@ -26,8 +26,8 @@ def positional_encoding(length: tf.Tensor, dim: int) -> tf.Tensor:
     """
     features = np.arange(dim)
     frequencies = 10000.0 ** (-2.0 * (features // 2) / dim)
-    positions = tf.cast(tf.range(length), tf.float32)
-    angles = tf.expand_dims(positions, 1) * frequencies.astype(np.float32)
+    positions = tf.cast(tf.range(length), dtype)
+    angles = tf.expand_dims(positions, 1) * tf.constant(frequencies, dtype)
     return tf.where(features % 2 == 0, tf.sin(angles), tf.cos(angles))
 
 

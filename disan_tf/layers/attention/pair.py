@@ -11,6 +11,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.co_attention_scores import additive_scores, product_scores
+from disan_tf.ops.masked_softmax import at_least_float32
 from disan_tf.ops.tracing import on_host
 
 MIN_SQUARED_NORM = 1e-24  # a shorter vector counts as 0: its gradient would explode
@@ -26,9 +27,9 @@ class PairAttention(BaseLayer):
     alpha_ij = softmax over the words j of the second sentence of e_ij
     a_i = sum_j alpha_ij second_j
 
-    The softmax and the sum are computed in float32. A subclass defines `scores`, and creates its
-    weights in `build` before it calls `super().build`; matrices and vectors are initialised by
-    Glorot's rule.
+    The softmax and the sum are computed in at least float32. A subclass defines `scores`, and
+    creates its weights in `build` before it calls `super().build`; matrices and vectors are
+    initialised by Glorot's rule.
 
     Args:
       l2: see `BaseLayer`; matrices are regularised, vectors are not.
@@ -146,9 +147,9 @@ class BilinearAttention(PairAttention):
         masks: _Masks = None,
     ) -> tf.Tensor:
         second = project(second, cast_weight(self.kernel, second.dtype))
-        first, second = (tf.cast(sentence, tf.float32) for sentence in (first, second))
+        first, second = (at_least_float32(sentence) for sentence in (first, second))
         products = tf.matmul(first, second, transpose_b=True)
-        return tf.cast(self.factor, tf.float32) * tf.tanh(products)
+        return at_least_float32(self.factor) * tf.tanh(products)
 
 
 class _ScoredByVector(PairAttention):
@@ -186,7 +187,7 @@ class ConcatenationAttention(_ScoredByVector):
     ) -> tf.Tensor:
         kernel_1, kernel_2 = tf.split(cast_weight(self.kernel, first.dtype), 2)
         first, second = project(first, kernel_1), project(second, kernel_2)
-        return additive_scores(first, second, tf.cast(self.vector, tf.float32))
+        return additive_scores(first, second, at_least_float32(self.vector))
 
 
 @serializable
@@ -207,7 +208,7 @@ class DotAttention(_ScoredByVector):
         second: tf.Tensor,
         masks: _Masks = None,
     ) -> tf.Tensor:
-        kernel, vector = cast_weight(self.kernel, first.dtype), tf.cast(self.vector, tf.float32)
+        kernel, vector = cast_weight(self.kernel, first.dtype), at_least_float32(self.vector)
         with on_host():
             pairs = None if masks is None else masks[0][:, :, None] & masks[1][:, None]
         return product_scores(first, second, kernel, vector, pairs)
@@ -233,12 +234,12 @@ class MinusAttention(_ScoredByVector):
     ) -> tf.Tensor:
         kernel = cast_weight(self.kernel, first.dtype)
         first, second = project(first, kernel), -project(second, kernel)
-        return additive_scores(first, second, tf.cast(self.vector, tf.float32))
+        return additive_scores(first, second, at_least_float32(self.vector))
 
 
 def _unit(x: tf.Tensor) -> tf.Tensor:
     """Computes x / ||x||, <float32>[..., dim]; 0, without a gradient, where ||x|| is 0."""
-    x = tf.cast(x, tf.float32)
+    x = at_least_float32(x)
     square = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
     has_norm = square > MIN_SQUARED_NORM
     return x * tf.where(has_norm, tf.math.rsqrt(tf.where(has_norm, square, 1.0)), 0.0)

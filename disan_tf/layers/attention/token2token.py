@@ -13,7 +13,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import masked_mean, token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies
-from disan_tf.ops.masked_softmax import Direction, admissible_pairs
+from disan_tf.ops.masked_softmax import Direction, admissible_pairs, at_least_float32
 
 
 @serializable
@@ -69,7 +69,7 @@ class Token2Token(BaseLayer):
         mask = token_mask(x, mask)
         x, to_logits = copies(x, 2)
         weights = self.attention_weights(to_logits, mask, training)
-        real = tf.where(mask[:, :, None], tf.cast(x, tf.float32), 0.0)  # 0 times NaN is NaN
+        real = tf.where(mask[:, :, None], tf.cast(x, weights.dtype), 0.0)  # 0 times NaN is NaN
         return tf.cast(tf.reduce_sum(weights * real[:, None], axis=2), x.dtype)  # Eq. 11
 
     def attention_weights(
@@ -183,7 +183,7 @@ class SelfAlignment(BaseLayer):
         """Computes p, <float32>[batch, head, dependent], which sums to 1 over the dependents."""
         mask = token_mask(x, mask)
         dependent, head = (
-            tf.cast(linear(x, training=training), tf.float32)
+            at_least_float32(linear(x, training=training))
             for linear in (self.dependent_map, self.head_map)
         )
         logits = tf.matmul(head, dependent, transpose_b=True)

@@ -12,6 +12,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import average_tokens, token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import copies, softmax_pool
+from disan_tf.ops.masked_softmax import at_least_float32
 
 
 class TokenAttention(BaseLayer):
@@ -272,6 +273,6 @@ class VanillaAttention(QueryAttention):
         token = self.token_map(x, training=training)  # [batch, length, units]
         query = self.query_map(query, training=training)
         if self.compatibility == "multiplicative":
-            token, query = tf.cast(token, tf.float32), tf.cast(query, tf.float32)
+            token, query = at_least_float32(token), at_least_float32(query)
             return tf.matmul(token, tf.expand_dims(query, 2))
         return self.score_map(self.activation(token + tf.expand_dims(query, 1)), training=training)

@@ -13,6 +13,7 @@ from disan_tf.layers.linear import cast_weight, project
 from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.layers.tokens import masked_mean, token_counts, token_mask
 from disan_tf.ops import batch_share
+from disan_tf.ops.masked_softmax import at_least_float32
 from disan_tf.ops.recurrence import scan_tokens
 
 _MANTISSA, _ONE = 0x7FFFFF, 0x3F800000  # bits of a float32: its mantissa, and 1.0
@@ -213,7 +214,7 @@ class ReinforcedSequenceSampling(Sampler):
             hidden = self.hidden(sampling_features(x, mask), training=True)
         else:
             hidden = self.hidden.activate(self._product(x, mask))
-        score = tf.cast(self.score(hidden, training=training)[:, :, 0], tf.float32)
+        score = at_least_float32(self.score(hidden, training=training)[:, :, 0])
         return tf.where(mask, tf.sigmoid(score), 0.0)
 
     def _product(self, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -232,7 +233,8 @@ class ReinforcedSequenceSampling(Sampler):
         self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
     ) -> tuple[tf.Tensor, tf.Tensor]:
         probabilities = self(x, mask=mask, training=training)
-        reached = self.thresholds(tf.shape(mask), how) <= probabilities
+        thresholds = self.thresholds(tf.shape(mask), how)
+        reached = tf.cast(thresholds, probabilities.dtype) <= probabilities
         return reached & mask, probabilities
 
 
@@ -301,12 +303,16 @@ class IterativeSequenceSampling(Sampler):
         self, x: tf.Tensor, mask: tf.Tensor, how: How, training: Optional[bool] = None
     ) -> tuple[tf.Tensor, tf.Tensor]:
         batch, units = tf.shape(x)[0], self.state_kernel.shape[1]
+        products = self._input_products(x, training)
+        dtype = products.dtype
+        thresholds = tf.cast(self.thresholds(tf.shape(mask), how), dtype)
         steps = (
-            tf.transpose(self._input_products(x, training), [1, 0, 2]),
-            tf.transpose(self.thresholds(tf.shape(mask), how))[:, :, None],
+            tf.transpose(products, [1, 0, 2]),
+            tf.transpose(thresholds)[:, :, None],
             tf.transpose(mask)[:, :, None],
         )
-        start = tf.zeros([batch, units]), tf.zeros([batch, 1]), tf.zeros([batch, 1], tf.bool)
+        start = [tf.zeros([batch, size], kind) for size, kind in ((units, dtype), (1, dtype))]
+        start = *start, tf.zeros([batch, 1], tf.bool)
         _, probabilities, selected = scan_tokens(
             lambda last, step: self._step(last[0], *step), steps, start, self.backward
         )
@@ -317,9 +323,9 @@ class IterativeSequenceSampling(Sampler):
         dim = x.shape[-1]
         x = self.input_dropout(x, training=training)
         kernels = tf.concat([self.hidden_kernel[:dim], self.state_kernel[:dim]], axis=1)
-        products = tf.cast(project(x, tf.cast(kernels, x.dtype)), tf.float32)
+        products = at_least_float32(project(x, tf.cast(kernels, x.dtype)))
         bias = tf.concat([self.hidden_bias, self.state_bias], axis=0)
-        return products + tf.cast(bias, tf.float32)
+        return products + at_least_float32(bias)
 
     def _step(
         self, state: tf.Tensor, products: tf.Tensor, threshold: tf.Tensor, real: tf.Tensor
@@ -333,10 +339,10 @@ class IterativeSequenceSampling(Sampler):
         selected = (threshold <= probability) & real  # Eq. 23
         to_state += tf.matmul(state, _exact(self.state_kernel[dim:-1]))
         selected_kernel = _exact(self.state_kernel[-1:])
-        new = tf.tanh(to_state + tf.cast(selected, tf.float32) * selected_kernel)  # Eq. 25
+        new = tf.tanh(to_state + tf.cast(selected, state.dtype) * selected_kernel)  # Eq. 25
         return tf.where(real, new, state), tf.where(real, probability, 0.0), selected
 
 
 def _exact(weight: tf.Variable) -> tf.Tensor:
-    """Returns a weight as float32."""
-    return tf.cast(weight, tf.float32)
+    """Returns a weight as at least float32."""
+    return at_least_float32(weight)

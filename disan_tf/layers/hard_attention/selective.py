@@ -12,7 +12,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import pack, token_counts
 from disan_tf.ops.directional_attention import Form
 from disan_tf.ops.elementwise import copies
-from disan_tf.ops.masked_softmax import Direction, boolean_mask
+from disan_tf.ops.masked_softmax import Direction, at_least_float32, boolean_mask
 
 Unselected = Literal["mean", "mean_of_others", "drop"]
 
@@ -108,9 +108,9 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
 
     def _mean_context(self, h: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Computes s of the unselected heads, <float>[batch, 1 or length, units]."""
-        real = tf.where(tf.expand_dims(mask, -1), tf.cast(h, tf.float32), 0.0)
+        real = tf.where(tf.expand_dims(mask, -1), at_least_float32(h), 0.0)
         total = tf.reduce_sum(real, axis=1, keepdims=True)
-        count = tf.reshape(token_counts(mask), [-1, 1, 1])
+        count = tf.cast(tf.reshape(token_counts(mask), [-1, 1, 1]), total.dtype)
         if self.unselected == "mean_of_others":
             total, count = total - real, tf.maximum(1.0, count - 1.0)
         return tf.cast(total / count, h.dtype)

@@ -16,6 +16,7 @@ from disan_tf.layers.linear import InitScale, Linear, he_normal, variance_factor
 from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.elementwise import LeakyReLU
+from disan_tf.ops.masked_softmax import at_least_float32
 
 _scope = threading.local()
 
@@ -115,7 +116,8 @@ class BatchNormalization(tf.keras.layers.BatchNormalization):
         count = getattr(_scope, "count", None)
         if count is None:
             return super().call(inputs, training=training)
-        x = tf.cast(inputs, tf.float32)
+        x = at_least_float32(inputs)
+        count = tf.cast(count, x.dtype)
         moments = tf.nn.moments(x, axes=[0])
         for average, value in zip((self.moving_mean, self.moving_variance), moments):
             average.assign(average + (value - average) / (count + 1.0))
@@ -183,7 +185,7 @@ class DRCNHead(BatchNormHead):
     def call(self, x: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
         for hidden, norm in zip(self.hidden, self.norms):
             x = tf.nn.relu(norm(hidden(x, training=training), training=training))
-        return tf.cast(self.logits(x), tf.float32)
+        return at_least_float32(self.logits(x))
 
 
 @serializable
@@ -241,4 +243,4 @@ class DSAHead(BatchNormHead):
         for norm, hidden in zip(self.norms, self.hidden):
             product = hidden.product(norm(x, training=training), training)
             x = hidden.activate(product, LeakyReLU(self.negative_slope))
-        return tf.cast(self.logits(x), tf.float32)
+        return at_least_float32(self.logits(x))

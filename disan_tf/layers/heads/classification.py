@@ -10,6 +10,7 @@ from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.feed_forward import Highway
 from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.masked_softmax import at_least_float32
 
 
 @serializable
@@ -71,7 +72,7 @@ class ClassificationHead(BaseLayer):
         hidden = self.hidden(x, training=training)
         if self.has_highway:
             hidden = self.highway(hidden, training=training)
-        return tf.cast(self.logits(hidden, training=training), tf.float32)
+        return at_least_float32(self.logits(hidden, training=training))
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "highway": self.has_highway}

@@ -11,6 +11,7 @@ from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
 from disan_tf.layers.keras_layer import UNCAST, output_shape
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.masked_softmax import at_least_float32, wide_dtype
 
 SLICE = 512  # tokens whose logits are in memory at once
 
@@ -54,7 +55,7 @@ class WordSoftmax(BaseLayer):
     def build(self, h_shape: tf.TensorShape, words_shape: Optional[tf.TensorShape] = None) -> None:
         shape = [self.classes, h_shape[-1]]
         initializer = tf.keras.initializers.RandomNormal(stddev=shape[1] ** -0.5)
-        options = {"dtype": "float32", **UNCAST}
+        options = {"dtype": wide_dtype(self.variable_dtype).name, **UNCAST}
         self.kernel = self.add_weight(
             name="kernel", shape=shape, initializer=initializer, **options
         )
@@ -81,7 +82,7 @@ class WordSoftmax(BaseLayer):
         self.cumulative.assign(np.cumsum(counts) / np.sum(counts))
 
     def call(self, h: tf.Tensor, words: tf.Tensor, training: Optional[bool] = None) -> tf.Tensor:
-        h = tf.cast(self.input_dropout(h, training=training), tf.float32)
+        h = at_least_float32(self.input_dropout(h, training=training))
         return self._sampled_losses(h, words) if training else self._exact_losses(h, words)
 
     def _exact_losses(self, h: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
@@ -95,7 +96,7 @@ class WordSoftmax(BaseLayer):
             lambda pair: self._cross_entropy(*pair),
             slices,
             parallel_iterations=1,
-            fn_output_signature=tf.TensorSpec([SLICE], tf.float32),
+            fn_output_signature=tf.TensorSpec([SLICE], h.dtype),
         )
         return tf.reshape(losses, [-1])[:count]
 
@@ -122,4 +123,4 @@ class WordSoftmax(BaseLayer):
     def frequencies(self, words: tf.Tensor) -> tf.Tensor:
         """Returns the frequencies q of words, <float32>[words]."""
         ends = tf.pad(self.cumulative, [[1, 0]])
-        return tf.cast(tf.gather(ends, words + 1) - tf.gather(ends, words), tf.float32)
+        return tf.cast(tf.gather(ends, words + 1) - tf.gather(ends, words), self.kernel.dtype)

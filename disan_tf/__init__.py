@@ -61,4 +61,4 @@ if not TYPE_CHECKING:  # or else a type checker would accept any name
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

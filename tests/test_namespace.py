@@ -28,6 +28,10 @@ def test_every_public_name_is_there_and_shown(name):
     assert name in dir(disan_tf)
 
 
+def test_nothing_else_is_shown():
+    assert {*dir(disan_tf)} == {*disan_tf.__all__, "__version__"}
+
+
 def test_another_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'disan_tf' has no attribute 'encodes'"):
         disan_tf.encodes  # noqa: B018

@@ -7,6 +7,7 @@ set, or `tf.keras` is Keras 3 already. Training needs Keras 2.
 """
 
 import functools
+import importlib
 import importlib.metadata
 import importlib.util
 import os
@@ -37,7 +38,14 @@ def choose() -> None:
 
 def check() -> None:
     """Raises KerasVersionError if `tf.keras` is not the Keras that was chosen."""
-    if sentence := problem():
+    try:
+        sentence = _problem()
+    except ImportError as error:
+        raise KerasVersionError(
+            f"Keras 3 cannot be imported ({error}): set KERAS_BACKEND=tensorflow before Python "
+            "starts."
+        ) from error
+    if sentence:
         raise KerasVersionError(sentence)
 
 
@@ -61,6 +69,15 @@ def is_keras_3() -> bool:
 
 def problem() -> str:
     """Returns a sentence on why `tf.keras` is not the chosen Keras, with a remedy, or ""."""
+    try:
+        check()
+    except KerasVersionError as error:
+        return str(error)
+    return ""
+
+
+def _problem() -> str:
+    """Returns what `problem` does; raises ImportError if Keras 3 cannot be imported."""
     wanted, variable = os.environ.get(CHOICE, ""), os.environ.get(VARIABLE, "")
     if wanted not in ("", "2", "3"):
         return f"{CHOICE}={wanted} must be 2 or 3."
@@ -85,6 +102,7 @@ def problem() -> str:
             f"{CHOICE}=2 asks for Keras 2, and {VARIABLE}={variable} has TensorFlow "
             f"{tf.__version__} use Keras 3: set {VARIABLE}=1 before Python starts."
         )
+    importlib.import_module("keras")  # TensorFlow's loader hides why it fails
     if (backend := tf.keras.backend.backend()) != "tensorflow":
         return (
             f"Keras 3 computes with {backend} here, and disan_tf needs TensorFlow: set "

@@ -1,5 +1,6 @@
 """The base class of the papers' layers: shared arguments, sublayers and weights."""
 
+import inspect
 from typing import Any, Optional
 
 import tensorflow as tf
@@ -98,11 +99,20 @@ class BaseLayer(ConfiguredLayer):
         return mask_tensor(mask)
 
     def add_child(
-        self, kind: type, name: str, input_shape: tf.TensorShape, *args: Any, **options: Any
+        self, kind: Any, name: str, input_shape: tf.TensorShape, *args: Any, **options: Any
     ) -> Any:
-        """Builds a sublayer of a class; `options` override this layer's `child_options`."""
-        child = kind(*args, **{**self.child_options(name), **options})
-        return build_child(child, input_shape)
+        """Builds a sublayer of a class; `options` override this layer's `child_options`.
+
+        The class is one of this package, which gets the options that its constructor names, or one
+        of Keras, which gets name and dtype alone.
+        """
+        if not (isinstance(kind, type) and issubclass(kind, tf.keras.layers.Layer)):
+            raise ValueError(f"kind={kind} must be a class of layers of tf.keras; args make it.")
+        is_ours = issubclass(kind, ConfiguredLayer)
+        constructor: Any = kind.__init__  # type: ignore[misc]
+        names = inspect.signature(constructor).parameters if is_ours else ("name", "dtype")
+        shared = {key: value for key, value in self.child_options(name).items() if key in names}
+        return build_child(kind(*args, **{**shared, **options}), input_shape)
 
     def add_linear(self, name: str, input_dim: int, units: int, **options: Any) -> Linear:
         """Builds a `Linear` sublayer; `options` override the layer's dropout, l2 and dtype."""

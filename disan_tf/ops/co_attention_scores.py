@@ -111,9 +111,8 @@ def _chosen_gradient(upstream, words, first, second, kernel, vector):
         with tf.GradientTape() as tape:
             tape.watch([*rows, kernel, vector])
             scores = _score_products(rows[0] * rows[1], kernel, vector)
-        *to_rows, to_kernel, to_vector = tape.gradient(
-            scores, [*rows, kernel, vector], block_upstream
-        )
+        inputs = [*rows, kernel, vector]
+        *to_rows, to_kernel, to_vector = _gradients(tape, scores, inputs, block_upstream)
         to_words = [
             total + tf.math.unsorted_segment_sum(gradient, row_numbers, tf.shape(total)[0])
             for total, row_numbers, gradient in zip(sums, block_words, to_rows)
@@ -124,6 +123,17 @@ def _chosen_gradient(upstream, words, first, second, kernel, vector):
     sums = tuple(tf.zeros_like(tensor, wide_dtype(tensor.dtype)) for tensor in inputs)
     to_first, to_second, to_kernel, to_vector = tf.foldl(add, (*words, upstream), sums)
     return to_first, to_second, tf.cast(to_kernel, kernel.dtype), to_vector
+
+
+def _gradients(tape, scores, inputs, upstream):
+    """Calls `tape.gradient`; the tape records nothing in forward mode."""
+    gradients = tape.gradient(scores, inputs, upstream)
+    if gradients[0] is None:
+        raise NotImplementedError(
+            "Co-attention scores have no forward mode (tf.autodiff.ForwardAccumulator); compute "
+            "their derivatives with tf.GradientTape."
+        )
+    return gradients
 
 
 def _weigh(features: tf.Tensor, vector: tf.Tensor) -> tf.Tensor:
@@ -172,7 +182,8 @@ def _backward(score, upstream, first, second, *weights):
         with tf.GradientTape() as tape:
             tape.watch([block, *shared])
             scores = score(block, *shared)
-        to_block, *to_shared = tape.gradient(scores, [block, *shared], upstream[:, start:end])
+        inputs = [block, *shared]
+        to_block, *to_shared = _gradients(tape, scores, inputs, upstream[:, start:end])
         first_gradient = tf.concat([first_gradient, to_block], axis=1)
         sums = (total + at_least_float32(part) for total, part in zip(sums, to_shared))
         return first_gradient, *sums

@@ -165,6 +165,17 @@ def test_training_on_keras_3_is_refused_in_one_sentence(tmp_path):
     assert "Traceback" not in outcome.stderr
 
 
+@pytest.mark.skipif(not COMES_WITH_KERAS_3, reason="TensorFlow comes with Keras 2")
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_a_backend_that_is_not_installed_is_named(backend, tmp_path):
+    script = f"sys.modules[{backend!r}] = None\nimport disan_tf.layers"
+    outcome = _python(_script(tmp_path, script), DISAN_TF_KERAS="3", KERAS_BACKEND=backend)
+    last = outcome.stderr.splitlines()[-1]
+    assert "Keras 3 cannot be imported (" in last and backend in last
+    assert last.endswith("set KERAS_BACKEND=tensorflow before Python starts.")
+    assert "direct cause of the following exception" in outcome.stderr
+
+
 def test_doctor_says_what_is_missing(tmp_path):
     script = "sys.modules['tf_keras'] = None\nfrom disan_tf.cli.command_line import run\nrun()"
     outcome = _python(_script(tmp_path, script), "--mode=doctor", TF_USE_LEGACY_KERAS="1")

@@ -311,8 +311,8 @@ class IterativeSequenceSampling(Sampler):
             tf.transpose(thresholds)[:, :, None],
             tf.transpose(mask)[:, :, None],
         )
-        start = [tf.zeros([batch, size], kind) for size, kind in ((units, dtype), (1, dtype))]
-        start = *start, tf.zeros([batch, 1], tf.bool)
+        kinds = (units, dtype), (1, dtype), (1, tf.bool)
+        start = tuple(tf.zeros([batch, size], kind) for size, kind in kinds)
         _, probabilities, selected = scan_tokens(
             lambda last, step: self._step(last[0], *step), steps, start, self.backward
         )

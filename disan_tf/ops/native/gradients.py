@@ -85,10 +85,10 @@ def _recurrence(operation, upstream, *_):
 
 
 def _refuse(operation, *_):
-    """Raises NotImplementedError for a second derivative."""
+    """Raises NotImplementedError for a second derivative, which forward mode takes too."""
     raise NotImplementedError(
-        f"{operation.type} has no derivative; compute second derivatives inside "
-        "`with disan_tf.ops.portable():`, in operations of TensorFlow."
+        f"{operation.type} has no derivative; compute second derivatives, and derivatives in "
+        "forward mode (tf.autodiff.ForwardAccumulator), inside `with disan_tf.ops.portable():`."
     )
 
 

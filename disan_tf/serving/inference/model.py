@@ -2,6 +2,7 @@
 
 import contextlib
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -153,7 +154,7 @@ class LoadedModel:
         batch_size: int = BATCH_SIZE,
         *,
         normalize: bool = False,
-        normalize_embeddings: bool = False,
+        normalize_embeddings: Optional[bool] = None,
         show_progress_bar: bool = False,
         convert_to_numpy: bool = True,
     ) -> Union[np.ndarray, tf.Tensor]:
@@ -162,7 +163,8 @@ class LoadedModel:
         Args:
           sentences: raw text, or one string; pair models encode single sentences too.
           batch_size: the most sentences in a batch.
-          normalize, normalize_embeddings: whether vectors get the length 1, if they are not zero.
+          normalize: whether vectors get the length 1, if they are not zero; the old name
+            normalize_embeddings is deprecated.
           show_progress_bar: whether a bar on standard error counts the sentences.
           convert_to_numpy: whether the result is an array; else it is a tensor.
 
@@ -172,6 +174,10 @@ class LoadedModel:
         Raises:
           UserError: the encoder reads only pairs (DRCN).
         """
+        if normalize_embeddings is not None:
+            message = "normalize_embeddings is the old name of normalize"
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+            normalize = normalize_embeddings
         size, step = check_count("batch_size", batch_size), self._encoding_step
         tokens = self._read([sentences] if is_single(sentences) else sentences, SENTENCE)
         if tokens:
@@ -179,7 +185,7 @@ class LoadedModel:
                 vectors = encode_all(step, tokens, self._text_to_ids, size, advance)
         else:
             vectors = np.zeros([0, vector_size(self._bundle)], np.float32)
-        vectors = _normalised(vectors) if normalize or normalize_embeddings else vectors
+        vectors = _normalised(vectors) if normalize else vectors
         vectors = vectors[0] if is_single(sentences) else vectors
         return vectors if convert_to_numpy else tf.constant(vectors)
 

@@ -50,6 +50,34 @@ def test_a_native_operation_names_the_portable_form(name):
         assert all(np.isfinite(part).all() for part in _second_derivatives(name, _inputs(name)))
 
 
+@pytest.mark.parametrize("name", ["attention", "activation", "recurrence"])
+def test_forward_mode_is_refused_by_its_name(name):
+    inputs = _inputs(name)
+
+    def forward():
+        with tf.autodiff.ForwardAccumulator(inputs[0], tf.ones_like(inputs[0])) as accumulator:
+            return accumulator.jvp(OPERATIONS[name][0](*inputs))
+
+    with pytest.raises(NotImplementedError, match=r"forward mode \(tf\.autodiff\.ForwardAccumul"):
+        forward()
+    with portable():
+        slopes = forward()
+        noise = tf.random.stateless_normal(slopes.shape, [1, 2])
+        with tf.GradientTape() as tape:
+            tape.watch(inputs[0])
+            total = tf.reduce_sum(noise * OPERATIONS[name][0](*inputs))
+        expected = tf.reduce_sum(tape.gradient(total, inputs[0]))
+        np.testing.assert_allclose(tf.reduce_sum(noise * slopes), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_portable_scores_have_no_forward_mode():
+    inputs = _inputs("scores")
+    accumulator = tf.autodiff.ForwardAccumulator(inputs[0], tf.ones_like(inputs[0]))
+    refused = pytest.raises(NotImplementedError, match="no forward mode .*with tf.GradientTape")
+    with portable(), refused, accumulator:
+        additive_scores(*inputs)
+
+
 def test_copies_have_second_derivatives():
     x = tf.constant([2.0, -1.0])
     with tf.GradientTape() as tape:

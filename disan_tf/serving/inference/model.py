@@ -67,8 +67,7 @@ def load_reader(
     """Loads the bundle of a model that reads sentences; see `load` and `load_bundle`."""
     check_fork()
     folder = find_bundle(checkpoint)
-    options = {"has_weights": has_weights, "multi_label": multi_label}
-    bundle = load_bundle(folder, dtype=dtype, **options)
+    bundle = load_bundle(folder, dtype=dtype, has_weights=has_weights, multi_label=multi_label)
     if not bundle.model.signatures():
         raise UserError(
             f"{folder} holds a language model, which makes no predictions; --mode=export writes "

@@ -179,6 +179,9 @@ def check_type(name: str, value, annotation, error: type[Exception] = ValueError
     if _fits(value, annotation):
         return value
     choices = _choices(annotation)
+    if choices and typing.get_origin(annotation) is Sequence and _is_list(value):
+        (annotation,) = typing.get_args(annotation)  # the sentence is on the item that is wrong
+        value = next(item for item in value if not _fits(item, annotation))
     shown = value if choices and isinstance(value, str) else textwrap.shorten(repr(value), 80)
     wanted = join_choices(_descriptions(annotation))
     raise error(f"{name}={shown} must be {wanted}{suggestion(value, choices)}")

@@ -91,6 +91,11 @@ def test_every_argument_is_refused_by_name_if_its_value_is_wrong(name):
             "directions=None must be a tuple of forward, backward or diagonal.",
         ),
         (
+            encoders.DiSAN,
+            {"directions": ["forward", "back"]},
+            "directions=back must be forward, backward or diagonal; did you mean backward?",
+        ),
+        (
             layers.DirectionalSelfAttention,
             {"direction": "foward"},
             "direction=foward must be forward, backward or diagonal; did you mean forward?",

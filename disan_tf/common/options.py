@@ -3,10 +3,10 @@
 A component is, for example, an encoder, an optimizer or the schedule of a training. The parameters
 of its constructor, or of a function that checks them, define its options by name, annotation and
 default; an option without a default must be given. A parameter whose annotation is a dataclass
-stands for the options of that dataclass. Types and `Literal` choices are checked by the annotation;
-the component checks limits and combinations itself. Both raise ValueError("name=value must be
-..."). `read_section` makes the components of a section of a config and names the wrong flag;
-`check_arguments` checks a call.
+stands for the options of that dataclass. Values are checked against the annotation's type or
+`Literal` choices; the component checks limits and combinations itself. Both raise
+ValueError("name=value must be ..."). `read_section` makes the components of a section of a config
+and names the wrong flag; `check_arguments` checks a call.
 """
 
 import difflib
@@ -135,7 +135,7 @@ def _parameters(component: Callable) -> dict[str, inspect.Parameter]:
 
 @functools.cache
 def _named(function: Callable) -> dict[str, inspect.Parameter]:
-    """Returns the named parameters of a function but `self`, with their annotations as types."""
+    """Returns a function's named parameters except `self`, with their annotations as types."""
     parameters = {
         name: parameter
         for name, parameter in inspect.signature(function).parameters.items()
@@ -150,7 +150,7 @@ def _named(function: Callable) -> dict[str, inspect.Parameter]:
 
 
 def _resolved(annotation, names: dict):
-    """Returns an annotation as a type; `Any` if there is none, or if it is for type checkers."""
+    """Returns an annotation as a type; `Any` if it is missing or only for type checkers."""
     if annotation is inspect.Parameter.empty:
         return Any
     try:
@@ -164,7 +164,7 @@ def check_arguments(function: Callable, args: Sequence, kwargs: Mapping) -> None
     """Raises ValueError("name=value must be ...") if a call has an argument of a wrong type.
 
     Args:
-      function: the function, whose annotations say which values are right. A default is right too.
+      function: the function whose annotations give the right types. A default is always right.
       args, kwargs: the arguments of the call, without `self`; other names are ignored.
     """
     parameters = _named(function)
@@ -180,7 +180,7 @@ def check_type(name: str, value, annotation, error: type[Exception] = ValueError
         return value
     choices = _choices(annotation)
     if choices and typing.get_origin(annotation) is Sequence and _is_list(value):
-        (annotation,) = typing.get_args(annotation)  # the sentence is on the item that is wrong
+        (annotation,) = typing.get_args(annotation)  # the message names the wrong item
         value = next(item for item in value if not _fits(item, annotation))
     shown = value if choices and isinstance(value, str) else textwrap.shorten(repr(value), 80)
     wanted = join_choices(_descriptions(annotation))

@@ -71,7 +71,7 @@ def _is_one_batch(first: tf.Tensor, second: tf.Tensor) -> bool:
 
 
 class EncoderOptions(LayerOptions, total=False):
-    """Arguments that encoders of sentences have, see `SentenceEncoder`."""
+    """Arguments that all sentence encoders have, see `SentenceEncoder`."""
 
     activation: Activation
     attention_form: Form

@@ -1,6 +1,6 @@
 """Encoders with convolutions: baselines of ReSAN's Table 1.
 
-A masked token between real ones keeps its place in the windows of the convolutions.
+A masked token between real tokens still occupies a position in the convolutions' windows.
 """
 
 from collections.abc import Sequence

@@ -32,8 +32,8 @@ class DSAEncoder(SentenceEncoder):
     z = DynamicSelfAttention(X^c)                            (6, 7 and Algorithm 1)
 
     Dropout acts on the word vectors X^0, at a rate of its own, and on the results of the
-    convolutions; the attention has none. A masked token between real ones keeps its place in the
-    windows. Parameters on 300-dimensional words with one attention of
+    convolutions; the attention has none. A masked token between real tokens still occupies a
+    position in the windows. Parameters on 300-dimensional words with one attention of
     600 units: 991,650, or 1,808,553 with the head for language inference (2,078,553 with
     `first_width=0`; the paper's 2.1m).
 

@@ -103,11 +103,13 @@ class BaseLayer(ConfiguredLayer):
     ) -> Any:
         """Builds a sublayer of a class; `options` override this layer's `child_options`.
 
-        The class is one of this package, which gets the options that its constructor names, or one
-        of Keras, which gets name and dtype alone.
+        A class of this package gets the options that its constructor names. A class of Keras gets
+        only the name and the dtype.
         """
         if not (isinstance(kind, type) and issubclass(kind, tf.keras.layers.Layer)):
-            raise ValueError(f"kind={kind} must be a class of layers of tf.keras; args make it.")
+            raise ValueError(
+                f"kind={kind} must be a layer class; give its arguments after input_shape."
+            )
         is_ours = issubclass(kind, ConfiguredLayer)
         constructor: Any = kind.__init__  # type: ignore[misc]
         names = inspect.signature(constructor).parameters if is_ours else ("name", "dtype")

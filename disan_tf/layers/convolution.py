@@ -31,8 +31,8 @@ class Convolution(BaseLayer):
 
     where before = (width - 1) // 2 and after = width // 2, so that there are `width` tokens in a
     window. Since x is 0 where the mask is False, more padding changes nothing, and a sentence may
-    be shorter than the window. A masked token between real ones keeps its place in the
-    windows. The fan-in of W is width * dim, its fan-out width * units.
+    be shorter than the window. A masked token between real tokens still occupies a
+    position in the windows. The fan-in of W is width * dim, its fan-out width * units.
 
     Args:
       units: number of feature maps (Keras: filters).

@@ -132,7 +132,7 @@ class _Keras3Dense(tf.keras.layers.Dense):
 
 
 def _check_call(layer: Any, args: Sequence, kwargs: dict[str, Any]) -> None:
-    """Raises ValueError for inputs of a wrong kind or shape, before Keras adds text of its own."""
+    """Raises ValueError for inputs of a wrong kind or shape, before Keras raises a longer error."""
     for x in args:
         _check_kind(layer, x)
     names, axes = _parameters(layer.__class__), layer.input_axes()
@@ -193,7 +193,7 @@ def _with_implicit_masks(
 ) -> dict[str, Any]:
     """Returns a call's keywords with the masks that Keras 2 keeps beside its inputs.
 
-    A symbolic input has none to pass on: the layer is called again with the model's tensors.
+    A symbolic input has no such mask yet; Keras calls the layer again with the model's tensors.
     """
     names = _parameters(layer.__class__)
     values = {**dict(zip(names, args)), **kwargs}
@@ -236,7 +236,7 @@ def _package(kind: type) -> str:
     return kind.__module__.split(".")[0]
 
 
-Layer: Any  # variables, for type checkers: there is a class for each Keras
+Layer: Any  # declared for type checkers; Keras 2 and Keras 3 have different classes
 Dense: Any
 UNCAST: dict[str, Any]
 SAME_ON_REPLICAS: dict[str, Any]
@@ -296,7 +296,7 @@ def initializer_of(initializer: Initializer, name: str = "kernel_initializer") -
 
 
 def _found(argument: str, value: Any, noun: str, module: Any) -> Any:
-    """Returns what a module of Keras has for the value of an argument."""
+    """Returns the object for an argument's value from a module of Keras, see `activation_of`."""
     try:
         found = module.get(value)
     except (TypeError, ValueError):

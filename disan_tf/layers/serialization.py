@@ -16,7 +16,7 @@ serializable = tf.keras.utils.register_keras_serializable("disan_tf")
 
 
 class KerasOptions(TypedDict, total=False):
-    """Arguments that Keras' layers have."""
+    """Arguments that all layers of Keras have."""
 
     name: Optional[str]
     dtype: Any
@@ -28,7 +28,7 @@ class ConfiguredLayer(Layer):
 
     As in scikit-learn, a constructor keeps every argument in an attribute of the same name. A
     class whose attribute of that name is something else adds the argument in `get_config`. Before
-    a constructor runs, its arguments are checked by their annotations.
+    a constructor runs, its arguments are checked against their annotations.
     """
 
     # The `TimeDistributed` of Keras 2 passes masks on only to layers with names of their own here.
@@ -39,7 +39,7 @@ class ConfiguredLayer(Layer):
     reads_vectors = False  # whether the (first) input holds vectors
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Has a constructor check its arguments, and name those of its bases in its signature."""
+        """Makes the constructor check its arguments; its signature lists the bases' arguments."""
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
             constructor: Any = _checked(vars(cls)["__init__"])
@@ -47,7 +47,7 @@ class ConfiguredLayer(Layer):
             cls.__init__ = constructor  # type: ignore[method-assign]
 
     def __getattr__(self, name: str) -> Any:
-        """Says of a sublayer or a weight that is missing that the layer is not built yet."""
+        """Explains, if a sublayer or a weight is missing, that the layer is not built yet."""
         kind = type(self).__name__
         if name.startswith("_") or vars(self).get("built", True):
             raise AttributeError(f"{kind!r} object has no attribute {name!r}")
@@ -58,7 +58,8 @@ class ConfiguredLayer(Layer):
     def input_axes(self) -> dict[str, tuple[str, ...]]:
         """Returns the axes of inputs that must fit each other, such as ("batch", "length", "dim").
 
-        Axes of one name have one size, "batch or 1" may also have one row, and "3" has the size 3.
+        Axes with the same name have the same size; "batch or 1" may also have size 1, and "3" has
+        size 3.
         """
         return {}
 
@@ -95,7 +96,7 @@ class ConfiguredLayer(Layer):
 
 
 def _checked(constructor: Callable) -> Callable:
-    """Returns a constructor that checks the arguments which it names, by their annotations."""
+    """Returns a constructor that checks its named arguments against their annotations."""
 
     @functools.wraps(constructor)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:

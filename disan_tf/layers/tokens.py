@@ -47,7 +47,7 @@ def average_tokens(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tenso
 
 
 def weighted_sums(weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-    """Computes s_j = sum_i weights_ji x_i with the weights' dtype, <float>[batch, heads, dim] as x.
+    """Computes s_j = sum_i weights_ji x_i in the weights' dtype; returns the dtype of x.
 
     The weights are <float32>[batch, heads, dependents], x is <float>[batch, dependents, dim].
     """

@@ -8,7 +8,7 @@ import numpy as np
 
 # What an interval covers.
 ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
-BORROWED = "examples, and another model's seeds"
+BORROWED = "examples and another model's seeds"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
 
 
@@ -44,7 +44,7 @@ def difference(
     (m - 1) / m, so its distance from the mean of all members is scaled by sqrt(m / (m - 1)).
 
     A single member has no known spread. If another series is given as `spread`, each resample draws
-    a member of it, and a single member deviates by that member's scaled distance from its mean.
+    a member of that series and adds the member's scaled distance from the series' mean.
 
     Args:
       ours, others: the members of two series, at least one each.
@@ -84,9 +84,10 @@ def score_interval(members: Sequence[Predictions], score: str) -> tuple[Interval
 
 
 def seeds_interval(ours: Sequence[float], others: Sequence[float]) -> Interval:
-    """Computes a difference of mean scores that were not kept by example, see `difference`.
+    """Computes a difference of mean scores with its bootstrap interval over seeds.
 
-    The bootstrap draws the members of both sides, at least two each.
+    Unlike `difference`, it needs no predictions. The bootstrap draws the members of both sides, at
+    least two each.
     """
     generator = np.random.default_rng(2)
     first, second = (

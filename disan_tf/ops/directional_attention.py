@@ -69,9 +69,9 @@ def plain_attention(
 
 
 def _lean_attention(*args: Any, **options: Any) -> tf.Tensor:
-    """Calls the form by tokens; under XLA and on GPUs the form by blocks, of fewer operations.
+    """Calls `tokenwise_attention`, or `lean_attention` under XLA, on GPUs and in float64.
 
-    The form by tokens rounds more than float64 does.
+    `lean_attention` has fewer operations; `tokenwise_attention` is not exact to float64.
     """
     few = is_compiled() or is_on_gpu() or args[2].dtype == tf.float64
     return (lean_attention if few else tokenwise_attention)(*args, **options)
@@ -129,7 +129,7 @@ def _auto_attention(*args: Any, **options: Any) -> tf.Tensor:
     Exports for XLA have the plain form. On CPUs under XLA the plain form computes what fits into
     one block, where the lean form would be no faster.
     """
-    if is_used() and args[2].dtype != tf.float64:  # whose `scale` is a float32
+    if is_used() and args[2].dtype != tf.float64:  # the native operation's `scale` is a float32
         return native_attention(*args, **options)
     is_plain = is_compiled()
     if is_jit_compiled():

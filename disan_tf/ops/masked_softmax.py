@@ -13,8 +13,8 @@ def boolean_mask(mask: Any, name: str = "mask") -> tf.Tensor:
     """Returns a mask of the numbers 0 (False) and 1 (True) as <bool>[...].
 
     Masks of booleans are left as they are. Other numbers raise a ValueError, because they suggest
-    an additive mask, which has 0 at real tokens. In a graph, whose numbers are not known yet, other
-    numbers count as 1.
+    an additive mask, which has 0 at real tokens. In a graph, values are not known yet, and other
+    numbers count as True.
     """
     mask = tf.convert_to_tensor(mask)
     if not (mask.dtype.is_integer or mask.dtype.is_floating):

@@ -162,7 +162,7 @@ def load_bundle(
         differ by rounding between machines, whatever the dtype of the training; in bfloat16,
         probabilities differ by up to .02.
       has_weights: whether the weights are loaded; else they are drawn at random.
-      multi_label: whether the model's texts may have several classes, which the caller can read.
+      multi_label: whether the caller can read a multi-label classifier.
 
     Raises:
       UserError: a file is missing or differs from its digest, the bundle has another format, its
@@ -173,7 +173,7 @@ def load_bundle(
     info = read_info(directory)
     if info.get("multi_label") and not multi_label:
         raise UserError(
-            f"{directory} holds a multi-label classifier, which only Python reads: use "
+            f"{directory} holds a multi-label classifier; load it in Python with "
             f'disan_tf.TextClassifier.from_preset("{directory}").'
         )
     check_digests(directory, info)

@@ -74,7 +74,7 @@ class Row:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     figures: tuple[str, ...] = ()  # of each column, as printed; "" where only we have the model
     parameters: str = ""  # their number without word vectors, as printed
-    width: int = 0  # of an encoder that is as wide as its word vectors; 0 = of no such encoder
+    width: int = 0  # the paper's width, if an encoder is as wide as its word vectors; 0 = else
     seconds: str = ""  # T(s)/epoch on a GTX 1080 Ti
     inference: str = ""  # inference T(s) on a GTX 1080 Ti
     cost: str = ""  # training time relative to another row's, as printed
@@ -141,7 +141,7 @@ class Table:
     main: str = ""  # the variant of the paper's own model, to which the others are compared
     corpus: str = ""  # its name on the front page
     front_page: tuple[str, ...] = ()  # the models there, the paper's strongest last
-    baseline: str = ""  # the model whose score follows ours there, "" = none
+    baseline: str = ""  # the model whose score follows there; "" = none
     # Options of `config.data` in which rows differ; compared models agree in all others.
     distinguishing_options: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of the rows' `confusion`

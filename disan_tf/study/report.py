@@ -204,7 +204,7 @@ def front_page_table(results: dict[str, dict]) -> str:
 
     Ours comes from the run best on dev, and both scores belong to the same model. Where the paper
     has no score for our best model, its strongest model's stands there, and ours names its model.
-    A single training is marked, and the score of the table's `baseline` follows ours.
+    "(one seed)" marks a single training. The score of the table's `baseline` follows our score.
     """
     tables = (table for table in TABLES.values() if table.front_page)
     return markdown_table([_line(results, table) for table in tables])

@@ -234,7 +234,7 @@ def difference_to_published(
 
     Args:
       run: a recorded result.
-      kept: the members' predictions on test, or nothing.
+      kept: the members' predictions for the test examples; empty if they were not kept.
       split, score: the names of the split and of the score.
       published: the score that a paper prints, without its variance.
 
@@ -243,7 +243,7 @@ def difference_to_published(
     """
     value, members = mean(run, split, score) - published, members_of(run)
     folds = any(member["fold"] is not None for member in members)
-    if folds and kept:  # which have different examples: one model on all of them
+    if folds and kept:  # folds have different examples: join them as one model's predictions
         kept = [Predictions(*map(np.concatenate, zip(*kept)))]
     if kept and split == "test" and score in PAIRED:
         interval, covers = score_interval(kept, score)

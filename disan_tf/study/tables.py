@@ -33,7 +33,7 @@ _REMAINING = (
 )
 _NOTE = 160  # characters of a note in Markdown
 _TO_PAPER = ", difference to the paper (95 % interval)"
-_CONSTANT = "In differences to the paper, its score counts as a constant without variance."
+_CONSTANT = "Intervals of differences to the paper take the paper's score as a constant."
 _OPTIMISTIC = "best score of the curve (optimistic)"
 _SPEEDS = "disan_encoders"  # the benchmark of the encoders in DiSAN's Table 1
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills

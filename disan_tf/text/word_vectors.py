@@ -44,7 +44,7 @@ def read(
     header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
     is read. Blank lines are skipped. Memory holds one line and the wanted vectors. The number of
     fields is checked in every row, the numbers only in rows of wanted words; a UserError names the
-    line. `owner` names what asks for `dim` numbers in errors; a config's errors name its flags.
+    line. Errors say that `owner` asks for `dim` numbers; errors on a config name its flags.
     """
     if path.name == MODEL:
         every = _preset_vectors(path, dim)

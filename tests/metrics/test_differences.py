@@ -122,14 +122,14 @@ def test_a_single_member_varies_as_the_members_of_another_series_do():
     shares = np.linspace(0.3, 0.9, 4)
     one, other = _members((0.6,)), _members((0.4, 0.4))
     found, covers = difference(one, other, "accuracy", spread=_members(shares))
-    assert covers == "examples, and another model's seeds"
+    assert covers == "examples and another model's seeds"
     assert found.value == pytest.approx(0.2)
     # The deviation of one training, and not of a mean: its range is that of the four members.
     assert (found.high - found.low) / 2 == pytest.approx(0.3 * np.sqrt(4 / 3), rel=0.15)
     alone, _ = difference(one, other, "accuracy")
     assert np.ptp(alone[1:]) < np.ptp(found[1:]) / 5
     both, covers = difference(one, one, "accuracy", spread=_members(shares))
-    assert covers == "examples, and another model's seeds"
+    assert covers == "examples and another model's seeds"
     assert np.ptp(both[1:]) > np.ptp(found[1:])  # both sides deviate
 
 

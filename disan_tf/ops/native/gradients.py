@@ -85,7 +85,7 @@ def _recurrence(operation, upstream, *_):
 
 
 def _refuse(operation, *_):
-    """Raises NotImplementedError for a second derivative, which forward mode takes too."""
+    """Raises NotImplementedError for a second derivative; forward mode needs it too."""
     raise NotImplementedError(
         f"{operation.type} has no derivative; compute second derivatives, and derivatives in "
         "forward mode (tf.autodiff.ForwardAccumulator), inside `with disan_tf.ops.portable():`."

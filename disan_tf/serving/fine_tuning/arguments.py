@@ -52,7 +52,7 @@ def check_arguments(
     if len(names) < 2 or len({name.strip() for name in names}) < len(names):
         raise ValueError(f"classes={names} must be at least two different names.")
     if not all(name.strip() for name in names):
-        raise ValueError(f"classes={names} must be names, and one of them is blank.")
+        raise ValueError(f"classes={names} must be names, but one of them is blank.")
     if num_classes not in (None, len(names)):
         raise ValueError(
             f"num_classes={num_classes}, but classes has {len(names)} names; give one of the two."
@@ -105,7 +105,7 @@ def labels_of(loss) -> str:
 
 
 def loss_names(loss) -> list[str]:
-    """Returns the name of each of Keras' losses in `loss`, or of the loss that it extends."""
+    """Returns the names of Keras' losses in `loss`; a subclass has its base's name."""
     found = []
     for it in tf.nest.flatten(loss):
         if isinstance(it, str):
@@ -153,7 +153,7 @@ def read_examples(
 
 
 def are_ids(x) -> bool:
-    """Returns whether all tensors or arrays of an input are whole numbers: word ids."""
+    """Returns whether an input holds word ids: arrays or tensors with integer dtypes alone."""
     parts = tf.nest.flatten(x)
     return bool(parts) and all(
         getattr(getattr(part, "dtype", None), "name", "").startswith(("int", "uint"))
@@ -162,10 +162,10 @@ def are_ids(x) -> bool:
 
 
 def read_batch_labels(labels, classes: Sequence[str]):
-    """Returns the numbers of a batch of labels, or of one; one-hot rows stay as they are.
+    """Returns the class numbers of one or more labels; one-hot rows stay as they are.
 
-    Names and numbers of classes become numbers, see `class_numbers`: NumPy arrays, or in a graph
-    tensors.
+    Names and numbers of classes become numbers, see `class_numbers`. The result is a NumPy array,
+    or in a graph a tensor.
     """
     labels = _single_column(labels)
     if not tf.is_tensor(labels) or tf.executing_eagerly():
@@ -215,11 +215,13 @@ def read_class_weights(weights, classes: Sequence[str]) -> Optional[dict[int, fl
 
 
 def leave_out_empty_images(weights, callbacks) -> None:
-    """Has TensorBoard draw no images of weights if one is empty, which ends the process."""
+    """Turns off TensorBoard's images if a weight is empty, which would end the process."""
     empty = [weight.name for weight in weights if 0 in weight.shape]
     for callback in tf.nest.flatten(callbacks or []) if empty else []:
         if isinstance(callback, tf.keras.callbacks.TensorBoard) and callback.write_images:
-            sentence = f"TensorBoard cannot draw the empty weight {empty[0]}: no images."
+            sentence = (
+                f"TensorBoard cannot draw the empty weight {empty[0]}; no images are written."
+            )
             warnings.warn(sentence, stacklevel=3)
             callback.write_images = False
 
@@ -243,7 +245,7 @@ def _single_column(labels):
 
 @contextmanager
 def plain_errors():
-    """Raises ValueError with the sentence on a dataset's label, without TensorFlow's report."""
+    """Replaces TensorFlow's report on a wrong label in a dataset by the ValueError behind it."""
     try:
         yield
     except tf.errors.InvalidArgumentError as error:
@@ -392,7 +394,7 @@ def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: str) -> tf.Te
         if labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
             raise ValueError(
                 f"the dataset's labels have the shape {labels.shape}; give batches with "
-                f"{len(classes)} numbers of 0 and 1 for each text."
+                f"{len(classes)} numbers, 0 or 1, for each text."
             )
         return tf.cast(labels, tf.float32)
     if labels.shape.rank == 2 and labels.shape[1] == 1:

@@ -121,7 +121,7 @@ def write_saved_model(
     Args:
       path, format: the folder, and "tf_saved_model". An older SavedModel in the folder is replaced.
       serve: a function from a string tensor for each field to tensors by name.
-      fields, about: the names of the texts, and what else the metadata has.
+      fields, about: the names of the texts, and further metadata.
       parts: what the SavedModel holds, by name.
 
     Raises:

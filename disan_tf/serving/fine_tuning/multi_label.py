@@ -8,7 +8,7 @@ import tensorflow as tf
 from disan_tf.common.options import suggestion
 from disan_tf.layers.serialization import serializable
 
-_ONE_CLASS = ("sparse", "categorical")  # beginnings of losses' names
+_ONE_CLASS = ("sparse", "categorical")  # prefixes of losses' names
 _BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
 
 
@@ -39,19 +39,19 @@ def check_loss(names: Sequence[str], multi_label: bool) -> None:
 
     Args:
       names: the names of the losses in Keras, see `loss_names`.
-      multi_label: whether each class has a probability of its own, else a softmax.
+      multi_label: whether each class has an independent probability instead of a softmax.
     """
     for name in names:
         word = name.lower()
         if multi_label and word.startswith(_ONE_CLASS):
             raise ValueError(
-                f"loss={name} expects one class for each text, and multi_label=True several; use "
-                "BinaryCrossentropy(from_logits=True)."
+                f"loss={name} expects one class for each text, but multi_label=True allows "
+                "several; use BinaryCrossentropy(from_logits=True)."
             )
         if not multi_label and word.startswith(_BINARY):
             raise ValueError(
-                f"loss={name} expects a probability of its own for each class, and this classifier "
-                "has a softmax; use SparseCategoricalCrossentropy(from_logits=True), or "
+                f"loss={name} expects an independent probability for each class, but this "
+                "classifier has a softmax; use SparseCategoricalCrossentropy(from_logits=True), or "
                 "multi_label=True for texts with several classes."
             )
 
@@ -85,13 +85,15 @@ def read_label_sets(y, classes: Sequence[str], count: int):
             rows = np.stack([_row(*item, classes) for item in enumerate(sets)] or [[]])
     if rows.shape != (count, len(classes)):
         raise ValueError(
-            f"give a list of names, or {len(classes)} numbers of 0 and 1, for each of the {count} "
+            f"give a list of names, or {len(classes)} numbers, 0 or 1, for each of the {count} "
             f"texts; the labels have the shape {rows.shape}."
         )
     rows = rows.astype(np.float32)
     if not ((rows == 0) | (rows == 1)).all():
         position = int(np.argwhere((rows != 0) & (rows != 1))[0, 0])
-        raise ValueError(f"label {position} is {rows[position].tolist()}; it must have 0 and 1.")
+        raise ValueError(
+            f"label {position} is {rows[position].tolist()}; its numbers must be 0 or 1."
+        )
     return rows
 
 

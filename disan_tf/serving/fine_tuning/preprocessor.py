@@ -1,4 +1,4 @@
-"""The layer that turns texts into word ids, inside and outside of a `TextClassifier`."""
+"""The layer that turns texts into word ids, with or without a `TextClassifier`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Optional, Union
@@ -31,14 +31,14 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
       tokenizer: see `TextClassifier`.
       fields: the names of the texts: ["sentence"], or for pairs ["premise", "hypothesis"].
       classes: the names of the classes; () = labels are left as they are.
-      sequence_length: texts are cut and padded to this number of tokens; None = to the longest
-        text of a batch.
+      sequence_length: texts are truncated or padded to this number of tokens; None = padded to the
+        longest text of a batch.
 
     Call arguments:
-      x: texts as `TextClassifier.fit` reads them, but no dataset; or a single text, which gives
-        ids without a batch axis.
+      x: texts as `TextClassifier.fit` reads them, except datasets; or a single text, whose ids have
+        no batch axis.
       y: names or numbers of classes, or one-hot rows, which stay as they are; None = no labels.
-      sample_weight: passed on.
+      sample_weight: returned unchanged.
 
     Returns:
       The ids {field: <int32>[batch, length]}, alone or as Keras' tuples (ids, y) and (ids, y,
@@ -97,7 +97,7 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         return (ids, y) if sample_weight is None else (ids, y, sample_weight)
 
     def _sized(self, ids: tf.Tensor) -> tf.Tensor:
-        """Returns ids <int32>[batch, length] of the wanted length."""
+        """Returns ids <int32>[batch, length], truncated or padded to `sequence_length`."""
         if self.sequence_length is None:
             return ids
         ids = ids[:, : self.sequence_length]

@@ -69,8 +69,8 @@ class TextClassifier(TextModel):
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
-      multi_label: whether a text may have several classes, or none. Then each class has a
-        probability of its own, the loss is binary cross-entropy, the metrics are micro and macro
+      multi_label: whether a text may have several classes, or none. Then each class has an
+        independent probability, the loss is binary cross-entropy, the metrics are micro and macro
         F1, and labels are lists of names or rows of 0 and 1.
       sequence_length: see `TextClassifierPreprocessor`.
       compile: whether the classifier is compiled; else call `compile` before `fit`.
@@ -138,8 +138,8 @@ class TextClassifier(TextModel):
           classes: the names of new classes; None = the preset's own classes and head.
           num_classes: the number of new classes, if they have no names.
           pairs: whether a classifier of new classes reads pairs of texts.
-          multi_label: whether a text may have several of the new classes, see the class; None = as
-            the preset without new classes, else False.
+          multi_label: whether a text may have several classes, see the class; None = False for new
+            classes, otherwise the preset's value.
           encoder_trainable: whether `fit` changes the encoder.
           embedding_trainable: whether `fit` changes the vectors of the preset's training words;
             `fine_tune` never does.
@@ -223,7 +223,7 @@ class TextClassifier(TextModel):
             validation_data, _ = self._read(validation_data, None)
         x, y = self._read(x, y)
         if class_weight is not None and self.multi_label:
-            raise ValueError("class_weight needs texts of one class; use sample_weight.")
+            raise ValueError("class_weight needs one class for each text; use sample_weight.")
         kwargs["class_weight"] = read_class_weights(class_weight, self.classes)
         kwargs["sample_weight"] = read_weights(kwargs.get("sample_weight"))
         leave_out_empty_images(self.weights, kwargs.get("callbacks"))
@@ -251,7 +251,8 @@ class TextClassifier(TextModel):
         Args:
           x, y: texts, and the names or numbers of their classes; no datasets.
           validation_data: (texts, labels) that select the epoch; None = a tenth of each class of x,
-            and at least one text of a class that has two; a tenth of multi-label texts.
+            and at least one text of a class that has two; for a multi-label classifier, a tenth of
+            all texts.
           epochs: maximum number of epochs.
           patience: number of epochs without a higher validation accuracy after which training ends.
           batch_size: number of texts in a step.
@@ -324,7 +325,7 @@ class TextClassifier(TextModel):
         They sum to 1 for each text, unless the classifier is multi-label.
 
         Raises:
-          ValueError: `activation` is a function of other values than probabilities.
+          ValueError: `activation` is neither None nor softmax (sigmoid if `multi_label`).
         """
         outputs = self.predict(texts, batch_size=batch_size, verbose=0)
         name = "sigmoid" if self.multi_label else "softmax"
@@ -339,12 +340,13 @@ class TextClassifier(TextModel):
     ) -> list[Union[str, list[str], None]]:
         """Predicts the name of each text's class; for a multi-label classifier a list of names.
 
-        A blank text, which has no word, has None; in datasets and batches it has a class.
+        The result for a text without words is None. Datasets and batches are not checked for such
+        texts.
 
         Args:
           texts: as for `predict`.
           batch_size: number of texts in a batch.
-          threshold: the least probability of a class that a multi-label text has.
+          threshold: a multi-label classifier predicts classes of at least this probability.
         """
         texts = self._read(texts, None, None)[0]
         if self.multi_label:
@@ -415,9 +417,9 @@ class TextClassifier(TextModel):
         """Writes a SavedModel from raw text to predictions, for other processes.
 
         It has the inputs and outputs of `--mode=export`'s signature `serving_default`; a
-        multi-label classifier has no output "class". A process
-        that loads it needs `import tensorflow_text`, and not this package. An older SavedModel in
-        the folder is replaced. Further arguments of Keras' `export` have no effect.
+        multi-label classifier has no output "class". A process that loads it needs `import
+        tensorflow_text`, and not this package. An older SavedModel in the folder is replaced.
+        Further arguments of Keras' `export` have no effect.
 
         Raises:
           ValueError: a format other than "tf_saved_model", which has no look-up of words; or the

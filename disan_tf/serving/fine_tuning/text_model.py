@@ -22,7 +22,7 @@ class TextModel(tf.keras.Model):
 
     Args:
       model: see `TextClassifier`.
-      preprocessor: of the model's words.
+      preprocessor: a preprocessor with the model's words.
 
     Raises:
       ValueError: the preprocessor's words do not fit the embedding.
@@ -38,8 +38,8 @@ class TextModel(tf.keras.Model):
     def preprocessor(self) -> Optional[TextClassifierPreprocessor]:
         """The layer that turns texts into word ids.
 
-        With None, `fit`, `evaluate` and `predict` read what another preprocessor returned, as Keras
-        does. Predictions by name, `adapt` and files still use the last one.
+        If it is None, `fit`, `evaluate` and `predict` read word ids. Calls with texts, `adapt` and
+        saved files still use the last preprocessor.
         """
         return self._text_preprocessor if self._reads_texts else None
 
@@ -60,7 +60,7 @@ class TextModel(tf.keras.Model):
             )
         if preprocessor.fields != tuple(self.sentence_model.fields):
             raise ValueError(
-                f"the preprocessor has the fields {preprocessor.fields}, and the model "
+                f"the preprocessor has the fields {preprocessor.fields}, but the model has "
                 f"{tuple(self.sentence_model.fields)}."
             )
         self._text_preprocessor = preprocessor
@@ -134,9 +134,9 @@ class TextModel(tf.keras.Model):
         return self._text_preprocessor.text_to_ids.tokens(tf.constant(texts))
 
     def _are_blank(self, texts) -> list[bool]:
-        """Returns whether each text has no word, for pairs neither text, for `read_texts`' result.
+        """Returns whether each text, or both texts of each pair, lack words.
 
-        A whole column is tokenised `_TEXTS` texts at a time.
+        `texts` come from `read_texts`. A whole column is tokenised `_TEXTS` texts at a time.
         """
         are_blank = None
         for column in texts if isinstance(texts, tuple) else (texts,):

@@ -16,7 +16,7 @@ from disan_tf.study.results import (
 # Options that change no computed number, that a model has for itself, or that are compared apart.
 _FREE = ("log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps")
 _ALWAYS_FREE = {"data.seed", *(f"train.{option}" for option in _FREE)}
-_EVALUATIONS = 5  # whose dev scores are averaged
+_EVALUATIONS = 5  # number of evaluations whose dev scores are averaged
 
 
 def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) -> str:
@@ -60,10 +60,11 @@ def _steps(result) -> set[int]:
 
 
 def scope_of(first: dict, second: dict, gain: Optional[float], lead: float) -> str:
-    """Returns at which steps a lead was found, "" if the weaker model hardly gained at the end.
+    """Describes the steps after which a lead was found, "" if more steps would hardly change it.
 
-    A lead after equal steps may be a lead in speed of learning alone. It counts as one of the
-    models if the weaker model's `gain_at_the_end` is below half of the lead's lower limit.
+    After equal steps, the leading model may only have learned faster. The lead counts as a
+    difference between the models if the weaker model's `gain_at_the_end`, `gain`, is less than half
+    the lead's lower limit, `lead`.
     """
     if gain is not None and gain < lead / 2:
         return ""
@@ -77,8 +78,8 @@ def _patience_ended(first: dict, second: dict) -> bool:
 def gain_at_the_end(result: dict) -> Optional[float]:
     """Returns how much the dev score rises in the last third of the steps, averaged over members.
 
-    That is the mean of the last five evaluations minus the mean of the first five; None if a
-    member has fewer than ten evaluations there. A small gain is no sign of an optimum.
+    That is the mean of the last five evaluations minus the mean of the first five. It is None if a
+    member has fewer than ten evaluations in that third. A small gain is no sign of an optimum.
     """
     gains = []
     for member in members_of(result):

@@ -10,7 +10,7 @@ from disan_tf.study.claims.rows import Finding, find_row, shares
 from disan_tf.study.papers import TABLES
 from disan_tf.study.results import Records, difference_to_published
 
-_MACHINE = ("processor", "threads", "gpu", "tensorflow")  # equal where two benchmarks are compared
+_MACHINE = ("processor", "threads", "gpu", "tensorflow")  # must be equal in two compared benchmarks
 _SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain
     "no cost": ("accuracy", "all_accuracy", lambda selected, everything: selected - everything),
     "few tokens": ("head_fraction", "dependent_fraction", lambda h, d: 0.5 - (h + d) / 2),
@@ -76,7 +76,7 @@ class Benchmark:
     first: str
     second: str
     kernels: tuple[str, ...]  # what computes the models; a verdict names the first if they differ
-    second_file: str = ""  # that has `second`, "" = `file`
+    second_file: str = ""  # the benchmark that has `second`; "" = `file`
 
     def __post_init__(self):
         if len(self.kernels) != 2:
@@ -127,9 +127,9 @@ class Untested:
             float(self.paper.split()[0])
 
     def find(self, records: Records) -> Finding:
-        """Returns the paper's figures, and ours of the row if there is one.
+        """Returns the paper's figures, and our score if the claim names a row.
 
-        Ours stands beside the published score of the other model, which counts as a constant.
+        The other model's published score counts as a constant.
         """
         if not self.table:
             return Finding(self.paper, missing=self.missing)
@@ -159,7 +159,7 @@ class Untested:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measurement that the paper's statement does not suffice to judge."""
+    """A measurement that neither supports nor contradicts the paper's statement."""
 
     paper: str  # the paper's figures
     ours: str

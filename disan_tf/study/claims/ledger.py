@@ -28,8 +28,8 @@ steps" is left out if the weaker model's dev score rises, in the last third of i
 than half of the lead's lower limit. A flat curve is not an optimum: with another optimizer or more
 steps, the weaker model may still catch up. [claims.csv](claims.csv) has this gain, and the
 conditions, seeds and runs of each line.
-Published scores of models that we did not train count as constants without variance; ours beside
-them are not comparable.
+Published scores of models that we did not train count as constants without variance. Our scores
+are not comparable with them.
 `python run.py --mode=report` writes both files from the recorded results.
 """
 _KINDS = ("accuracy", "speed or size")
@@ -41,7 +41,7 @@ class Claim:
 
     text: str  # a sentence
     place: str  # in the paper, such as "Table 1, Sec. 5.1"
-    # What tests it.
+    # What tests the claim.
     evidence: Union[Rows, Parameters, Recall, Lengths, Selection, Benchmark, Measured, Untested]
     qualification: str = ""  # differences from the paper's protocol that a config does not show
     about: Literal[_KINDS] = "accuracy"  # also selections of tokens
@@ -120,8 +120,10 @@ def _summary(ledger: Ledger) -> str:
         texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
     decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
     lent = sum(entry.finding.covers == BORROWED for entry in decided)
-    texts.append(f"Of {len(decided)} supported and not supported claims, {lent} have one seed that")
-    texts.append("takes its spread from another model's seeds.")
+    texts.append(
+        f"Of the {len(decided)} supported and not supported claims, {lent} compare a model with"
+    )
+    texts.append("one seed, whose interval uses the spread of another model's seeds.")
     return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
 
 

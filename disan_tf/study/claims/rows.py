@@ -53,12 +53,12 @@ class Finding:
     covers: str = ""  # a description of the interval, or why there is none
     lead: Optional[float] = None  # the paper's difference, in the unit and direction of `value`
     scope: str = ""  # a condition that a verdict must name, such as "at equal steps"
-    share: str = ""  # of the official training examples
-    seeds: str = ""  # their number for each model
+    share: str = ""  # the share of the official training examples that the runs read
+    seeds: str = ""  # the number of seeds of each model
     dev: str = ""  # our difference on dev, as it is printed
-    gain_on_dev: str = ""  # of the weaker model in the last third of its steps, as it is printed
+    gain_on_dev: str = ""  # the weaker model's `gain_at_the_end`, as it is printed
     protocol: str = ""  # how the first model was trained, and other trainings of the two
-    remarks: tuple[str, ...] = ()  # what a reader must know of the models
+    remarks: tuple[str, ...] = ()  # what a reader must know about the models
     unequal: str = ""  # the conditions in which the two models' trainings differ
     missing: str = ""  # the runs that are missing
     reason: str = ""  # why the figures decide nothing
@@ -70,9 +70,9 @@ class Rows:
     """Two rows of a table, of which the first has the better score in the paper."""
 
     table: str  # a key of `TABLES`
-    models: tuple[str, ...]  # of the two rows
-    column: str = ""  # its name; "" = `Table.headline`
-    examples: int = 0  # of training; 0 = any number
+    models: tuple[str, ...]  # the models of the two rows
+    column: str = ""  # the name of the score's column; "" = `Table.headline`
+    examples: int = 0  # number of training examples; 0 = any number
     apart: tuple[str, ...] = ()  # options in which the paper's models differ too: "task.dropout"
 
     def __post_init__(self):
@@ -154,10 +154,10 @@ class Rows:
         )
 
     def _remarks(self, *runs: dict) -> Iterator[str]:
-        """Yields what a reader must know of the two models."""
+        """Yields what a reader must know about the two models."""
         apart = unequal_conditions(*runs, self.free)
         if apart and not unequal_conditions(*runs, {*self.free, *self.apart}):
-            yield f"as in the paper, {apart}"
+            yield f"the models differ as in the paper: {apart}"
         processors = [_processors(run) for run in runs]
         if all(processors) and processors[0] != processors[1]:
             yield f"trained on {' and on '.join(processors)}"
@@ -177,7 +177,7 @@ class Rows:
     def _spread_of(self, names, records: Records) -> str:
         """Returns the run from which a single seed takes its spread over seeds, "" if none does.
 
-        Of the table's series under equal conditions, it is the one whose seeds vary most.
+        Among the table's series under equal conditions, this is the series whose seeds vary most.
         """
         results, kept = records.results, records.predictions
         if min(len(kept.get(name, ())) for name in names) != 1:
@@ -197,10 +197,10 @@ class Rows:
     def _seed_remarks(self, spread: str, records: Records) -> Iterator[str]:
         if spread:
             deviation = self.score.format(self._deviation(records.results[spread]))
-            yield f"one seed takes its spread from {spread} (standard deviation {deviation})"
+            yield f"the single seed's spread is that of {spread} (standard deviation {deviation})"
 
     def _others(self, names, records: Records) -> Iterator[str]:
-        """Yields the scores of other trainings of both models, and the difference they leave."""
+        """Yields the scores of other trainings of both models, and their differences."""
         for side, row in enumerate(self.rows):
             for name, how in other_trainings(records.results[names[side]], records.results):
                 pair = (name, names[1]) if side == 0 else (names[0], name)
@@ -263,15 +263,15 @@ class Recall(Rows):
 
 @dataclass(frozen=True)
 class Lengths(Rows):
-    """Two rows of a table, of which the first is more accurate on sentences of some lengths."""
+    """Two rows of a table, of which the first is more accurate on sentences of certain lengths."""
 
     lengths: str = ""  # a key of "by_length" in a series
 
     def find(self, records: Records) -> Finding:
         """Compares the recorded accuracies, which were not kept by example.
 
-        The interval is the normal approximation. It takes the models' errors as independent, so it
-        is usually wider than a paired one.
+        The interval is a normal approximation. It assumes independent errors of the models, so it
+        is usually wider than a paired interval.
         """
         names, score = self.choose(records), self.score
         runs = [records.results[name] for name in names or ()]

@@ -79,7 +79,7 @@ def test_datasets_hold_rows(classifier):
     assert classifier.evaluate(dataset, verbose=0) == pytest.approx(expected)
     ids = dataset.map(classifier.preprocessor)
     assert classifier.evaluate(ids, verbose=0) == pytest.approx(expected)
-    with pytest.raises(ValueError, match="give batches with 3 numbers of 0 and 1 for each text"):
+    with pytest.raises(ValueError, match="give batches with 3 numbers, 0 or 1, for each text"):
         classifier.evaluate(tf.data.Dataset.from_tensor_slices((TEXTS, LABELS)).batch(8))
 
 
@@ -103,7 +103,7 @@ def test_a_preset_keeps_it_and_softmaxes_refuse_it(classifier, tmp_path):
     loaded = TextClassifier.from_preset(tmp_path / "films")
     assert loaded.multi_label and loaded.predict_labels(TEXTS) == NAMES
     assert "disan_tf.load(" not in (tmp_path / "films" / "README.md").read_text()
-    with pytest.raises(UserError, match=r"multi-label classifier, .*TextClassifier\.from_preset"):
+    with pytest.raises(UserError, match=r"multi-label classifier; .*TextClassifier\.from_preset"):
         disan_tf.load(tmp_path / "films")
     with pytest.raises(ValueError, match="multi_label=False, but the classes of .*=True; name new"):
         TextClassifier.from_preset(tmp_path / "films", multi_label=False)
@@ -141,9 +141,9 @@ def test_an_export_has_the_probabilities_of_each_class(classifier, tmp_path, cap
     [
         (["good"] * 2, "label 0 is 'good'; give a list of names for each text"),
         ([["good"], ["god"]], "label 1 has 'god', which is none of the 3 classes; did you mean go"),
-        ([[1, 0, 2], [0, 0, 1]], r"label 0 is \[1.0, 0.0, 2.0\]; it must have 0 and 1"),
+        ([[1, 0, 2], [0, 0, 1]], r"label 0 is \[1.0, 0.0, 2.0\]; its numbers must be 0 or 1"),
         ([[1, 0], [0, 0, 1]], "rows of 2 to 3 numbers"),
-        ([[1, 0], [0, 1]], r"3 numbers of 0 and 1, .* each of the 2 texts; .* shape \(2, 2\)"),
+        ([[1, 0], [0, 1]], r"3 numbers, 0 or 1, .* each of the 2 texts; .* shape \(2, 2\)"),
         ([["good"]], r"the labels have the shape \(1, 3\)"),
         ({"good": [1, 0], "long": [0, 1]}, "the labels are a mapping"),
         ([0, 1], "label 0 is '0'; give a list of names"),
@@ -163,7 +163,11 @@ def test_texts_without_any_class_are_rows_of_zeros():
     "loss, multi_label, message",
     [
         (tf.keras.losses.BinaryCrossentropy(from_logits=True), False, "this classifier has a soft"),
-        ("binary_crossentropy", False, "loss=binary_crossentropy expects a probability of its own"),
+        (
+            "binary_crossentropy",
+            False,
+            "loss=binary_crossentropy expects an independent probability",
+        ),
         (tf.keras.losses.BinaryFocalCrossentropy(), False, "or multi_label=True for texts with se"),
         ("hinge", False, "loss=hinge expects"),
         ("sparse_categorical_crossentropy", True, "expects one class for each text"),
@@ -189,5 +193,5 @@ def test_an_activation_of_other_probabilities_is_refused(preset, activation, mul
 
 
 def test_class_weights_need_one_class(classifier):
-    with pytest.raises(ValueError, match="class_weight needs texts of one class"):
+    with pytest.raises(ValueError, match="class_weight needs one class for each text"):
         classifier.fit(TEXTS, NAMES, class_weight={"good": 2.0}, verbose=0)

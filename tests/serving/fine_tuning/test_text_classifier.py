@@ -499,7 +499,7 @@ def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
         ({"classes": 2}, r"classes=2 must be a list of names; .* give num_classes=2\."),
         ({"classes": ("good", "good ")}, "must be at least two different names"),
-        ({"classes": ("a", " ")}, "must be names, and one of them is blank"),
+        ({"classes": ("a", " ")}, "must be names, but one of them is blank"),
         ({"dtype": "fp16"}, "dtype='fp16' must be float32, mixed_bfloat16 or mixed_float16, or"),
         ({"dtype": 16}, "dtype=16 must be float32"),
         ({"num_classes": 1}, "num_classes=1 must be a whole number of at least 2"),
@@ -589,7 +589,7 @@ def test_tensorboard_draws_histograms_and_no_empty_weight(tmp_path):
     model = TextClassifier.from_preset("demo", num_classes=2)
     assert 0 in model.embedding.fixed.shape
     board = tf.keras.callbacks.TensorBoard(tmp_path, histogram_freq=1, write_images=True)
-    with pytest.warns(UserWarning, match="cannot draw the empty weight .*fixed.*: no images"):
+    with pytest.warns(UserWarning, match="cannot draw the empty weight .*fixed.*; no images"):
         model.fit(TEXTS, LABELS, callbacks=[board], verbose=0)
     assert [*tmp_path.rglob("*.v2")]
 

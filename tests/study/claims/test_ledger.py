@@ -109,9 +109,9 @@ def test_one_seed_takes_the_spread_of_the_tables_series_whose_seeds_vary_most(ou
     add("elsewhere", "multi_head", (0.3, 0.5))
     records.results["elsewhere"]["config"]["train"]["batch_size"] = 4
     finding = ROWS.find(records)
-    assert finding.covers == "examples, and another model's seeds"
+    assert finding.covers == "examples and another model's seeds"
     deviation = 100 * np.std((0.3, 0.36), ddof=1)
-    text = f"one seed takes its spread from varied (standard deviation {deviation:.2f})"
+    text = f"the single seed's spread is that of varied (standard deviation {deviation:.2f})"
     assert finding.remarks == (text,)
     entry = Entry(CLAIM, finding)
     assert entry.verdict == LARGER
@@ -139,7 +139,7 @@ def test_different_conditions_are_undecided_and_named(records, part, option, val
     if part == "task":  # where the paper's two models differ too
         equal = Rows("disan_table_2", MODELS, apart=(f"task.{option}",)).find(records)
         assert equal.unequal == "" and _judge(equal) == LARGER
-        assert equal.remarks == ((f"as in the paper, {words}",) if words else ())
+        assert equal.remarks == ((f"the models differ as in the paper: {words}",) if words else ())
 
 
 def test_a_verdict_says_at_which_steps_it_holds(records):

@@ -14,7 +14,7 @@ _BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
 
 @serializable
 class F1OfLogits(tf.keras.metrics.F1Score):
-    """Keras' F1 score for logits; a class counts from a probability of .5 on."""
+    """Keras' F1 score for logits; a class counts above a probability of .5."""
 
     def __init__(self, average="micro", name="micro_f1", dtype=None, threshold=0.5):
         super().__init__(average=average, threshold=threshold, name=name, dtype=dtype)
@@ -25,13 +25,8 @@ class F1OfLogits(tf.keras.metrics.F1Score):
 
 def default_metrics(are_logits: bool) -> list:
     """Returns micro and macro F1 at a threshold of .5 for logits or probabilities."""
-    if are_logits:
-        return [F1OfLogits(average, f"{average}_f1") for average in ("micro", "macro")]
-    score = tf.keras.metrics.F1Score
-    return [
-        score(average=average, threshold=0.5, name=f"{average}_f1")
-        for average in ("micro", "macro")
-    ]
+    score = F1OfLogits if are_logits else tf.keras.metrics.F1Score
+    return [score(name, threshold=0.5, name=f"{name}_f1") for name in ("micro", "macro")]
 
 
 def check_loss(names: Sequence[str], multi_label: bool) -> None:

@@ -221,10 +221,8 @@ class TextClassifier(TextModel):
             validation_data = (*self._read(*validation_data[:2]), *weights)
         elif validation_data is not None:
             validation_data, _ = self._read(validation_data, None)
+        kwargs["class_weight"] = self._class_weights(class_weight)
         x, y = self._read(x, y)
-        if class_weight is not None and self.multi_label:
-            raise ValueError("class_weight needs one class for each text; use sample_weight.")
-        kwargs["class_weight"] = read_class_weights(class_weight, self.classes)
         kwargs["sample_weight"] = read_weights(kwargs.get("sample_weight"))
         leave_out_empty_images(self.weights, kwargs.get("callbacks"))
         with plain_errors():
@@ -306,7 +304,7 @@ class TextClassifier(TextModel):
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, *args, **kwargs):
         """Trains on one batch as Keras does, on texts and labels as in `fit`."""
-        weights = read_weights(sample_weight), read_class_weights(class_weight, self.classes)
+        weights = read_weights(sample_weight), self._class_weights(class_weight)
         return super().train_on_batch(*self._read_tensors(x, y), *weights, *args, **kwargs)
 
     def test_on_batch(self, x, y=None, sample_weight=None, *args, **kwargs):
@@ -369,6 +367,12 @@ class TextClassifier(TextModel):
                 raise ValueError("You must call `compile` before you train or evaluate.")
             kind = "sets" if self.multi_label else labels_of(self.loss)
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
+
+    def _class_weights(self, weights) -> Optional[dict[int, float]]:
+        """Returns `read_class_weights`' result; ValueError for a multi-label classifier."""
+        if weights is not None and self.multi_label:
+            raise ValueError("class_weight needs one class for each text; use sample_weight.")
+        return read_class_weights(weights, self.classes)
 
     def _read_tensors(self, x, y) -> tuple:
         """Returns one batch's texts, as tensors, and its labels."""

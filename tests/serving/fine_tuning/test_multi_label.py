@@ -195,3 +195,5 @@ def test_an_activation_of_other_probabilities_is_refused(preset, activation, mul
 def test_class_weights_need_one_class(classifier):
     with pytest.raises(ValueError, match="class_weight needs one class for each text"):
         classifier.fit(TEXTS, NAMES, class_weight={"good": 2.0}, verbose=0)
+    with pytest.raises(ValueError, match="class_weight needs one class for each text"):
+        classifier.train_on_batch(TEXTS, ROWS, class_weight={"good": 2.0})

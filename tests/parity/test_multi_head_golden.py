@@ -11,12 +11,12 @@ from tests.support.golden import official
 pytestmark = pytest.mark.usefixtures("each_backend")
 
 
-def _authors_encoding(length, dim):
+def _authors_encoding(length, dim, dtype=tf.float32):
     """The authors' positional encoding: its exponent is twice that of Vaswani et al."""
     exponents = 4.0 * (np.arange(dim) // 2) / dim
     angles = np.arange(length)[:, None] / 10000.0**exponents
     encoding = np.where(np.arange(dim) % 2 == 0, np.sin(angles), np.cos(angles))
-    return tf.constant(encoding, tf.float32)
+    return tf.constant(encoding, dtype)
 
 
 def test_the_authors_positional_encoding_has_a_doubled_exponent():

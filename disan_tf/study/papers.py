@@ -175,22 +175,31 @@ class Table:
         """Groups the table's recorded runs: word vectors and subset -> names of runs.
 
         Runs stand in the order of the rows. Groups with more trainings come first. Vectors in which
-        rows differ form no groups. Where all runs have the same inputs, there is one group, "".
+        rows differ form no groups. Where all runs have the same inputs, there is one group, "". A
+        run of a subset joins the runs that read as many pairs from a file of this subset.
         """
         names = [name for row in self.rows for name in row.runs(results)]
+        runs = [results[name] for name in names]
+        from_files = {_pairs_of(run) for run in runs if not run["config"]["data"].get("subset")}
         kinds, trainings = {}, Counter()
         for name in names:
-            kind = self._inputs_of(results[name])
+            kind = self._inputs_of(results[name], from_files)
             kinds.setdefault(kind, []).append(name)
             trainings[kind] += len(members_of(results[name]))
         if len(kinds) < 2:
             return {"": names}
         return {kind: kinds[kind] for kind, _ in trainings.most_common()}
 
-    def _inputs_of(self, run: dict) -> str:
+    def _inputs_of(self, run: dict, from_files: set) -> str:
         parts = [] if "vectors" in self.distinguishing_options else [vectors_of(run)]
         subset = run["config"]["data"].get("subset")
-        return ", ".join([*parts, f"subset {subset}"] if subset else parts)
+        is_named = subset and _pairs_of(run) not in from_files
+        return ", ".join([*parts, f"subset {subset}"] if is_named else parts)
+
+
+def _pairs_of(run: dict) -> tuple:
+    """Returns a run's vectors and the number of examples that its training data have."""
+    return vectors_of(run), run["data"]["training_read"]
 
 
 def _read_tables() -> Iterator[Table]:

@@ -15,7 +15,7 @@ from disan_tf.layers.feed_forward import Bottleneck
 from disan_tf.layers.hard_attention.samplers import Selections
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.recurrent import BasicLSTM, BasicRNN, Recurrent
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import PAIR_AXES, serializable
 from disan_tf.layers.tokens import pad_length, real_tokens, token_mask
 from disan_tf.ops import batch_share
 from disan_tf.ops.masked_softmax import boolean_mask
@@ -100,10 +100,7 @@ class DRCN(PairEncoder):
         super().build(first_shape)
 
     def input_axes(self) -> dict[str, tuple[str, ...]]:
-        return {
-            "first": ("batch", "first length", "dim"),
-            "second": ("batch", "second length", "dim"),
-        }
+        return PAIR_AXES
 
     def compute_output_shape(
         self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None

@@ -12,6 +12,10 @@ from disan_tf.common.options import check_arguments
 from disan_tf.layers.keras_layer import Layer, output_shape
 
 _OF_KERAS = ("name", "dtype", "trainable")  # Keras' arguments that a signature names
+PAIR_AXES: dict[str, tuple[str, ...]] = {  # of two sentences, see `ConfiguredLayer.input_axes`
+    "first": ("batch", "first length", "dim"),
+    "second": ("batch", "second length", "dim"),
+}
 serializable = tf.keras.utils.register_keras_serializable("disan_tf")
 
 

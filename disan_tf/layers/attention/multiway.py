@@ -17,7 +17,7 @@ from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.linear import shared_conversions
 from disan_tf.layers.recurrent import BasicLSTM
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import PAIR_AXES, serializable
 from disan_tf.layers.tokens import real_tokens, token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.tracing import on_host
@@ -113,10 +113,7 @@ class MultiwayCoAttention(BaseLayer):
         return self.add_child(kind, name, [None, None, dim], *args, **options)
 
     def input_axes(self) -> dict[str, tuple[str, ...]]:
-        return {
-            "first": ("batch", "first length", "dim"),
-            "second": ("batch", "second length", "dim"),
-        }
+        return PAIR_AXES
 
     def compute_output_shape(
         self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None

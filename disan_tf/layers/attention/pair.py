@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.linear import cast_weight, project
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import PAIR_AXES, serializable
 from disan_tf.layers.tokens import weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.co_attention_scores import additive_scores, product_scores
@@ -77,10 +77,7 @@ class PairAttention(BaseLayer):
         return scores, self.symmetry * tf.transpose(scores, [0, 2, 1])
 
     def input_axes(self) -> dict[str, tuple[str, ...]]:
-        return {
-            "first": ("batch", "first length", "dim"),
-            "second": ("batch", "second length", "dim"),
-        }
+        return PAIR_AXES
 
     def compute_output_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return output_shape(input_shape)

@@ -106,3 +106,14 @@ def test_the_example_of_the_page_on_keras_runs():
     assert found["predictions"].shape == (16, 2)
     changed = found["bert"].get_layer("token_embedding").trainable_weights
     assert changed and np.isfinite(found["predictions"]).all()
+
+
+def test_a_built_classifier_gets_another_preprocessor():
+    model = TextClassifier(_sentence_model(), WORDS, TOKENIZER, ["bad", "good"])
+    expected = model.predict(TEXTS, verbose=0)
+    config = {**model.preprocessor.get_config(), "sequence_length": 7}
+    model.preprocessor = TextClassifierPreprocessor.from_config(config)
+    np.testing.assert_allclose(model.predict(TEXTS, verbose=0), expected, atol=1e-6)
+    assert model.preprocessor(TEXTS)["sentence"].shape == (4, 7)
+    with pytest.raises(ValueError, match="words must be 6 different words"):
+        model.preprocessor = TextClassifierPreprocessor(["a"], TOKENIZER)

@@ -63,8 +63,23 @@ class TextModel(tf.keras.Model):
                 f"the preprocessor has the fields {preprocessor.fields}, but the model has "
                 f"{tuple(self.sentence_model.fields)}."
             )
+        tracker = getattr(self, "_tracker", None)  # of Keras 3, which locks it after `build`
+        is_locked = tracker is not None and tracker.locked
+        if is_locked:
+            tracker.unlock()
+        del self._text_preprocessor
         self._text_preprocessor = preprocessor
+        if is_locked:
+            tracker.lock()
         self.train_function = self.test_function = self.predict_function = None
+
+    def __setattr__(self, name, value):
+        if (
+            name == "preprocessor"
+        ):  # Keras 3 would track the value before the property's setter runs
+            object.__setattr__(self, name, value)
+        else:
+            super().__setattr__(name, value)
 
     @property
     def backbone(self) -> "TextBackbone":

@@ -157,11 +157,16 @@ def _difference_to_paper(table: Table, row: Row, name: str, run: dict, predictio
 
 
 def _data(table: Table, run):
-    """Returns a run's data options, and how many training examples it drew, 0 = all."""
+    """Returns a run's data options, and how many training examples it read and drew, 0 = all.
+
+    The name of a subset does not count: older runs read the same examples from a file.
+    """
     config = run["config"]
     apart = ("seed", *table.distinguishing_options)
     options = {key: value for key, value in config["data"].items() if key not in apart}
-    return options, config["train"].get("examples", 0)
+    if options.get("subset"):
+        del options["subset"]
+    return options, run["data"]["training_read"], config["train"].get("examples", 0)
 
 
 def _ours(run, score: Score, split: str, name: str) -> dict:

@@ -35,6 +35,10 @@ from disan_tf.serving.inference.lines import NO_KNOWN_WORD
 from disan_tf.serving.presets import Preset, presets
 
 
+def _is_compiled(model: tf.keras.Model) -> bool:
+    return getattr(model, "optimizer", None) is not None
+
+
 class _ClassProperty:
     """A property of a class, as keras-hub's models have for their presets."""
 
@@ -158,7 +162,7 @@ class TextClassifier(TextModel):
         """
         switches = {
             "pairs": pairs,
-            "multi_label": bool(multi_label) if multi_label is None else multi_label,
+            "multi_label": multi_label or False,
             "encoder_trainable": encoder_trainable,
             "embedding_trainable": embedding_trainable,
             "load_weights": load_weights,
@@ -363,7 +367,7 @@ class TextClassifier(TextModel):
         if self.preprocessor is None:
             return x, y
         if kind == "loss":
-            if getattr(self, "optimizer", None) is None:
+            if not _is_compiled(self):
                 raise ValueError("You must call `compile` before you train or evaluate.")
             kind = "sets" if self.multi_label else labels_of(self.loss)
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
@@ -412,7 +416,7 @@ class TextClassifier(TextModel):
         about = {
             "classes": list(self.classes),
             "tokenizer": self._text_preprocessor.tokenizer,
-            "scores": {"step": int(self.optimizer.iterations) if self.optimizer else 0},
+            "scores": {"step": int(self.optimizer.iterations) if _is_compiled(self) else 0},
             **({"multi_label": True} if self.multi_label else {}),
         }
         write_preset(Path(folder), self.sentence_model, config, self.words, about)

@@ -31,8 +31,13 @@ class TextModel(tf.keras.Model):
     def __init__(self, model: SentenceModel, preprocessor: TextClassifierPreprocessor, **kwargs):
         super().__init__(**kwargs)
         self.sentence_model = model
-        self._reads_texts, self._text_preprocessor = True, None
-        self.preprocessor = preprocessor
+        table, words = model.embedding, preprocessor.words
+        count = table.trainable_words + table.fixed_words
+        if len(words) != count or len({*words}) != count:
+            raise ValueError(
+                f"words must be {count:,} different words, one for each of the embedding."
+            )
+        self._reads_texts, self._text_preprocessor = True, preprocessor
 
     @property
     def preprocessor(self) -> Optional[TextClassifierPreprocessor]:
@@ -45,24 +50,23 @@ class TextModel(tf.keras.Model):
 
     @preprocessor.setter
     def preprocessor(self, preprocessor: Optional[TextClassifierPreprocessor]):
-        self._reads_texts = preprocessor is not None
-        if preprocessor is None or preprocessor is self._text_preprocessor:
+        if preprocessor is None:
+            self._reads_texts = False
             return
         if not isinstance(preprocessor, TextClassifierPreprocessor):
             raise ValueError(
                 f"preprocessor={preprocessor!r} must be a TextClassifierPreprocessor or None."
             )
-        table, words = self.sentence_model.embedding, preprocessor.words
-        count = table.trainable_words + table.fixed_words
-        if len(words) != count or len({*words}) != count:
-            raise ValueError(
-                f"words must be {count:,} different words, one for each of the embedding."
-            )
-        if preprocessor.fields != tuple(self.sentence_model.fields):
-            raise ValueError(
-                f"the preprocessor has the fields {preprocessor.fields}, but the model has "
-                f"{tuple(self.sentence_model.fields)}."
-            )
+        for name in ("fields", "words", "classes"):
+            ours, theirs = getattr(self._text_preprocessor, name), getattr(preprocessor, name)
+            if theirs != ours and not (name == "classes" and not theirs):
+                raise ValueError(f"the preprocessor has other {name} than the classifier.")
+        self._reads_texts = True
+        self._replace_preprocessor(preprocessor)
+
+    def _replace_preprocessor(self, preprocessor: TextClassifierPreprocessor) -> None:
+        if preprocessor is self._text_preprocessor:
+            return
         tracker = getattr(self, "_tracker", None)  # of Keras 3, which locks it after `build`
         is_locked = tracker is not None and tracker.locked
         if is_locked:
@@ -74,9 +78,8 @@ class TextModel(tf.keras.Model):
         self.train_function = self.test_function = self.predict_function = None
 
     def __setattr__(self, name, value):
-        if (
-            name == "preprocessor"
-        ):  # Keras 3 would track the value before the property's setter runs
+        # Keras 3 would track the value before the setter of this property runs.
+        if name == "preprocessor":
             object.__setattr__(self, name, value)
         else:
             super().__setattr__(name, value)
@@ -140,9 +143,7 @@ class TextModel(tf.keras.Model):
         added = [word for word in lacking if word in found]
         self.embedding.add_fixed([found[word] for word in added])
         config = {**self._text_preprocessor.get_config(), "words": [*self.words, *added]}
-        reads_texts = self._reads_texts
-        self.preprocessor = TextClassifierPreprocessor.from_config(config)
-        self._reads_texts = reads_texts
+        self._replace_preprocessor(TextClassifierPreprocessor.from_config(config))
         return len(added)
 
     def _tokens(self, texts) -> tf.RaggedTensor:
@@ -185,6 +186,8 @@ class TextModel(tf.keras.Model):
         if not self.built:
             self.build_from_config(self.get_build_config())
         names = ("built", "_built")  # Keras 3, Keras 2
+        if getattr(self, "optimizer", None) is None:  # not compiled
+            return
         if not any(getattr(self.optimizer, name, False) for name in names):
             self.optimizer.build(self.trainable_variables)
 

@@ -121,7 +121,7 @@ def _summary(ledger: Ledger) -> str:
     decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
     lent = sum(entry.finding.covers == BORROWED for entry in decided)
     texts.append(
-        f"Of the {len(decided)} supported and not supported claims, {lent} compare a model with"
+        f"{lent} of the {len(decided)} supported and not supported claims compare a model with"
     )
     texts.append("one seed, whose interval uses the spread of another model's seeds.")
     return f"{markdown_table(lines)}\n{' '.join(texts)}\n"

@@ -615,3 +615,21 @@ def test_an_uncompiled_classifier_cannot_train(preset):
         with pytest.raises(ValueError, match="You must call `compile` before you train"):
             call(TEXTS, LABELS)
     assert model.predict(TEXTS[:2], verbose=0).shape == (2, model.num_classes)
+
+
+def test_an_uncompiled_classifier_is_saved_and_copied(preset, tmp_path):
+    model = TextClassifier.from_preset(preset, compile=False)
+    expected = model.predict(TEXTS[:3], verbose=0)
+    model.save_to_preset(tmp_path / "films")
+    for other in (copy.deepcopy(model), TextClassifier.from_preset(tmp_path / "films")):
+        np.testing.assert_allclose(other.predict(TEXTS[:3], verbose=0), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["words", "classes"])
+def test_a_preprocessor_of_other_words_or_classes_is_refused(classifier, name):
+    config = classifier.preprocessor.get_config()
+    other = type(classifier.preprocessor).from_config({**config, name: config[name][::-1]})
+    kept = classifier.preprocessor
+    with pytest.raises(ValueError, match=f"the preprocessor has other {name} than the classifier"):
+        classifier.preprocessor = other
+    assert classifier.preprocessor is kept

@@ -42,6 +42,10 @@ WRONG = {
     "disan_tf.layers.MultiwayCoAttention(['B'])": '"MultiwayCoAttention" has incompatible type',
     "disan_tf.layers.WordEmbedding(5, 2)": 'Missing positional argument "dim"',
     "disan_tf.layers.DRCNHead(2, units=3)": 'Unexpected keyword argument "units" for "DRCNHead"',
+    "disan_tf.TextClassifier.from_preset('demo', clases=['a', 'b'])": "Unexpected keyword argument",
+    "disan_tf.TextClassifier.from_preset('demo', num_classes='2')": '"num_classes" to "from_pre',
+    "disan_tf.TextClassifier(classifier.sentence_model, [], {}, [], multilabel=True)": "multilabel",
+    "classifier.fine_tune(['a'], ['bad'], epochs='3')": 'Argument "epochs" to "fine_tune"',
     "disan_tf.ops.directional_attention(v, v, v, v, direction='up')": 'Argument "direction" to',
 }
 

@@ -2,13 +2,12 @@
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -22,20 +21,16 @@ from disan_tf.serving.inference.records import Columns, usual_columns
 from disan_tf.text.labels import class_numbers
 
 
-def check_arguments(
-    classes=None, num_classes=None, switches: Mapping = MappingProxyType({}), head=None
+def read_classes(
+    classes: Optional[Iterable[str]], num_classes: Optional[int] = None
 ) -> tuple[str, ...]:
-    """Checks arguments of `TextClassifier.from_preset`; returns the classes' names, () = none.
+    """Returns the names of new classes, "0", "1", ... for a number of classes, and () for None.
 
     Raises:
-      ValueError: an argument is wrong, a switch is no truth value, or a head has other classes.
+      ValueError: a name is wrong, there are fewer than two classes, or both arguments differ.
     """
-    for name, value in switches.items():
-        if not isinstance(value, bool):
-            raise ValueError(f"{name}={value!r} must be True or False.")
-    is_number = isinstance(num_classes, Integral) and not isinstance(num_classes, bool)
-    if num_classes is not None and (not is_number or num_classes < 2):
-        raise ValueError(f"num_classes={num_classes!r} must be a whole number of at least 2.")
+    if num_classes is not None and num_classes < 2:
+        raise ValueError(f"num_classes={num_classes} must be a whole number of at least 2.")
     if classes is None:
         return tuple(map(str, range(num_classes or 0)))
     if isinstance(classes, Integral):
@@ -57,13 +52,10 @@ def check_arguments(
         raise ValueError(
             f"num_classes={num_classes}, but classes has {len(names)} names; give one of the two."
         )
-    count = len(names) if head is None else head.get_config()["classes"]
-    if count != len(names):
-        raise ValueError(f"the head has {count} classes, but classes has {len(names)} names.")
     return names
 
 
-def read_texts(x, fields: Sequence[str]):
+def read_texts(x: Any, fields: Sequence[str]) -> Any:
     """Returns an array of strings; for pairs, whose texts may be two columns, a tuple of two.
 
     Raises:
@@ -93,7 +85,7 @@ class _ClassNumbers(np.ndarray):
     """Class numbers that `fine_tune` has read, and `fit` must not take for names of classes."""
 
 
-def labels_of(loss) -> str:
+def labels_of(loss: Any) -> str:
     """Returns what labels a loss reads: class "numbers", one-hot "rows", or "" if unknown.
 
     Keras' losses read rows, except the sparse ones. A loss of your own reads what the Keras loss
@@ -104,7 +96,7 @@ def labels_of(loss) -> str:
     return ""
 
 
-def loss_names(loss) -> list[str]:
+def loss_names(loss: Any) -> list[str]:
     """Returns the names of Keras' losses in `loss`; a subclass has its base's name."""
     found = []
     for it in tf.nest.flatten(loss):
@@ -112,12 +104,12 @@ def loss_names(loss) -> list[str]:
             names = [it]
         else:
             is_loss = isinstance(it, tf.keras.losses.Loss)
-            names = map(_name_in_keras, type(it).__mro__ if is_loss else [it])
+            names = [*map(_name_in_keras, type(it).__mro__ if is_loss else [it])]
         found += list(filter(None, names))[:1]
     return found
 
 
-def _name_in_keras(loss) -> str:
+def _name_in_keras(loss: Any) -> str:
     """Returns the name of one of Keras' loss functions or classes, "" for all else."""
     if getattr(loss, "__module__", "").split(".")[0] not in ("keras", "tf_keras"):
         return ""
@@ -126,7 +118,7 @@ def _name_in_keras(loss) -> str:
 
 
 def read_examples(
-    x, y, fields: Sequence[str], classes: Sequence[str], kind: Optional[str]
+    x: Any, y: Any, fields: Sequence[str], classes: Sequence[str], kind: Optional[str]
 ) -> tuple:
     """Converts texts and labels to what Keras reads.
 
@@ -140,7 +132,7 @@ def read_examples(
       ValueError: the labels are missing, or a text or label is wrong; then the message has its
         position. For batches it is raised when the batch is read.
     """
-    read = {"fields": fields, "classes": classes, "kind": kind}
+    read: dict[str, Any] = {"fields": fields, "classes": classes, "kind": kind}
     if isinstance(x, tf.data.Dataset):
         return _read_dataset(x, **read), y
     if hasattr(x, "__next__"):
@@ -152,7 +144,7 @@ def read_examples(
     return texts, _read_labels(y, texts, classes, kind)
 
 
-def are_ids(x) -> bool:
+def are_ids(x: Any) -> bool:
     """Returns whether an input holds word ids: arrays or tensors with integer dtypes alone."""
     parts = tf.nest.flatten(x)
     return bool(parts) and all(
@@ -161,7 +153,7 @@ def are_ids(x) -> bool:
     )
 
 
-def read_batch_labels(labels, classes: Sequence[str]):
+def read_batch_labels(labels: Any, classes: Sequence[str]) -> Any:
     """Returns the class numbers of one or more labels; one-hot rows stay as they are.
 
     Names and numbers of classes become numbers, see `class_numbers`. The result is a NumPy array,
@@ -178,18 +170,18 @@ def read_batch_labels(labels, classes: Sequence[str]):
             return labels
         labels = labels[:, 0]
 
-    def encode(values):
+    def encode(values: np.ndarray) -> np.ndarray:
         return class_numbers(values.ravel().tolist(), classes).reshape(values.shape)
 
     return tf.ensure_shape(tf.numpy_function(encode, [labels], tf.int64), labels.shape)
 
 
-def read_weights(weights):
+def read_weights(weights: Any) -> Any:
     """Returns sample weights; lists become arrays, since Keras misreads lists."""
     return np.asarray(weights, np.float32) if isinstance(weights, (list, tuple)) else weights
 
 
-def read_class_weights(weights, classes: Sequence[str]) -> Optional[dict[int, float]]:
+def read_class_weights(weights: Any, classes: Sequence[str]) -> Optional[dict[int, float]]:
     """Returns the weight of each class by its number, 1 by default; None for None.
 
     Raises:
@@ -214,7 +206,7 @@ def read_class_weights(weights, classes: Sequence[str]) -> Optional[dict[int, fl
     return {**dict.fromkeys(range(len(classes)), 1.0), **dict(zip(numbers, weights.values()))}
 
 
-def leave_out_empty_images(weights, callbacks) -> None:
+def leave_out_empty_images(weights: Sequence[tf.Variable], callbacks: Any) -> None:
     """Turns off TensorBoard's images if a weight is empty, which would end the process."""
     empty = [weight.name for weight in weights if 0 in weight.shape]
     for callback in tf.nest.flatten(callbacks or []) if empty else []:
@@ -234,7 +226,7 @@ def _check_labels(are_given: bool, kind: Optional[str]) -> None:
         )
 
 
-def _single_column(labels):
+def _single_column(labels: Any) -> Any:
     """Returns the labels of a mapping of one column, such as {"label": ...}, and others as is."""
     if not isinstance(labels, Mapping):
         return labels
@@ -244,7 +236,7 @@ def _single_column(labels):
 
 
 @contextmanager
-def plain_errors():
+def plain_errors() -> Iterator[None]:
     """Replaces TensorFlow's report on a wrong label in a dataset by the ValueError behind it."""
     try:
         yield
@@ -255,7 +247,7 @@ def plain_errors():
         raise ValueError(found[1]) from None
 
 
-def _read_labels(y, texts, classes, kind):
+def _read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str]) -> Any:
     if y is None or isinstance(y, _ClassNumbers):
         return y
     if kind == "sets":
@@ -274,11 +266,11 @@ def _read_labels(y, texts, classes, kind):
     return _encode(labels, classes, kind).view(_ClassNumbers)
 
 
-def _count(texts) -> int:
+def _count(texts: Any) -> int:
     return len(tf.nest.flatten(texts)[0] if isinstance(texts, (tuple, Mapping)) else texts)
 
 
-def _hint(shape, classes: Sequence[str]) -> str:
+def _hint(shape: tuple[int, ...], classes: Sequence[str]) -> str:
     are_rows = len(shape) == 2 and shape[1] == len(classes)
     hint = "; one-hot rows need a loss such as CategoricalCrossentropy, which fine_tune lacks"
     return hint * are_rows
@@ -289,12 +281,12 @@ def _is_read(kind: Optional[str], axes: Optional[int], are_names: bool) -> bool:
     return kind is None or (not are_names and (not kind or (kind == "rows" and axes != 1)))
 
 
-def _encode(labels: np.ndarray, classes, kind: str) -> np.ndarray:
+def _encode(labels: np.ndarray, classes: Sequence[str], kind: Optional[str]) -> np.ndarray:
     numbers = class_numbers(labels.tolist(), classes)
     return np.eye(len(classes), dtype=np.float32)[numbers] if kind == "rows" else numbers
 
 
-def _read_batch(batch, **read) -> tuple:
+def _read_batch(batch: Any, **read: Any) -> tuple:
     are_texts = isinstance(batch, list) and any(map(is_single, batch))
     parts = batch if isinstance(batch, (tuple, list)) and not are_texts else [batch]
     if any(map(is_single, parts)):
@@ -311,7 +303,7 @@ def _read_batch(batch, **read) -> tuple:
 class _Batches(tf.keras.utils.Sequence):
     """A `Sequence` that applies a function to the batches of another."""
 
-    def __init__(self, batches, read: Callable):
+    def __init__(self, batches: Any, read: Callable) -> None:
         self._batches, self._read = batches, read
 
     num_batches = property(attrgetter("_batches.num_batches"))  # Keras 3 reads these four
@@ -319,23 +311,25 @@ class _Batches(tf.keras.utils.Sequence):
     use_multiprocessing = property(attrgetter("_batches.use_multiprocessing"))
     max_queue_size = property(attrgetter("_batches.max_queue_size"))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._batches)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Any:
         return self._read(self._batches[index])
 
-    def on_epoch_begin(self):
+    def on_epoch_begin(self) -> None:
         if hasattr(self._batches, "on_epoch_begin"):  # absent in Keras 2
             self._batches.on_epoch_begin()
 
-    def on_epoch_end(self):
+    def on_epoch_end(self) -> None:
         self._batches.on_epoch_end()
 
 
-def _read_dataset(dataset, fields, classes, kind):
+def _read_dataset(
+    dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str], kind: Optional[str]
+) -> tf.data.Dataset:
     @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
-    def convert(*parts):
+    def convert(*parts: Any) -> tuple:
         texts, *others = parts
         if isinstance(texts, Mapping) and not are_ids(texts):
             texts = _texts_of(texts, fields)
@@ -348,7 +342,7 @@ def _read_dataset(dataset, fields, classes, kind):
     return dataset.map(convert, tf.data.AUTOTUNE)
 
 
-def tensors_of(texts, fields: Sequence[str]) -> list[tf.Tensor]:
+def tensors_of(texts: Any, fields: Sequence[str]) -> list[tf.Tensor]:
     """Returns <string>[batch] for each field of tensors, or of what `read_texts` reads.
 
     Raises:
@@ -364,7 +358,7 @@ def tensors_of(texts, fields: Sequence[str]) -> list[tf.Tensor]:
     return [tf.reshape(column, [-1]) for column in columns]
 
 
-def _texts_of(texts: Mapping, fields: Sequence[str]):
+def _texts_of(texts: Mapping, fields: Sequence[str]) -> Any:
     """Returns the texts of a mapping by name: a tensor, or for pairs a tuple of two."""
     columns = _columns_of(fields)
     if missing := columns.find_missing(texts):
@@ -376,7 +370,7 @@ def _texts_of(texts: Mapping, fields: Sequence[str]):
     return values if len(values) > 1 else values[0]
 
 
-def list_texts(texts, fields: Sequence[str]) -> list[str]:
+def list_texts(texts: Any, fields: Sequence[str]) -> list[str]:
     """Returns the texts of `read_texts` in one list; a model of pairs takes single texts too."""
     texts = list(texts) if hasattr(texts, "__next__") else texts
     try:
@@ -388,7 +382,7 @@ def list_texts(texts, fields: Sequence[str]) -> list[str]:
     return np.concatenate(columns).tolist() if isinstance(columns, tuple) else columns.tolist()
 
 
-def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: str) -> tf.Tensor:
+def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: Optional[str]) -> tf.Tensor:
     """Returns the labels of a batch as `_read_labels` does."""
     if kind == "sets":
         if labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
@@ -412,7 +406,7 @@ def _label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: str) -> tf.Te
     return tf.ensure_shape(tf.numpy_function(encode, [labels], dtype), shape)
 
 
-def _are_columns(x) -> bool:
+def _are_columns(x: Any) -> bool:
     """Returns whether `x` holds two columns: a tuple, or a list that cannot be a list of pairs."""
     if not isinstance(x, (tuple, list)) or len(x) != 2:
         return False

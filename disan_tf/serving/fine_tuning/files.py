@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable, Union
 
 import tensorflow as tf
 
@@ -26,7 +26,7 @@ _BESIDE_GRAPH = "assets", "assets.extra", "fingerprint.pb", "keras_metadata.pb",
 
 
 def read_preset(
-    preset, names: Sequence[str], pairs: bool, dtype: str, load_weights: bool
+    preset: Union[str, Path], names: Sequence[str], pairs: bool, dtype: Any, load_weights: bool
 ) -> tuple[Bundle, SentenceClassifier, dict]:
     """Returns a preset's bundle, its model for the classes `names`, and the model's config.
 
@@ -42,7 +42,7 @@ def read_preset(
         return bundle, model, config
     if not isinstance(model.encoder, PairEncoder if pairs else SentenceEncoder):
         raise ValueError(f"the encoder of {preset} reads only pairs; set pairs=True.")
-    options = TASKS[config["task"]["name"]].options
+    options: Sequence[str] = TASKS[config["task"]["name"]].options  # type: ignore[attr-defined]
     kept = {name: value for name, value in config["task"].items() if name not in options}
     kept["name"], task = "classification", SentenceClassifier
     if pairs:
@@ -114,7 +114,12 @@ digests of all files.
 
 
 def write_saved_model(
-    path, format, serve: Callable, fields: Sequence[str], about: Mapping, parts: Mapping
+    path: Union[str, Path],
+    format: str,
+    serve: Callable,
+    fields: Sequence[str],
+    about: Mapping,
+    parts: Mapping,
 ) -> None:
     """Writes a SavedModel that serves strings, see `TextClassifier.export`.
 
@@ -134,14 +139,14 @@ def write_saved_model(
             "python run.py --mode=export --checkpoint=FOLDER --format=onnx or tflite write models "
             "of word ids."
         )
-    names = {*os.listdir(path)} if path.is_dir() else set()
-    is_saved_model = _GRAPH in names and names <= {_GRAPH, *_BESIDE_GRAPH}
-    if path.exists() and not (path.is_dir() and (is_saved_model or not names)):
+    found = {*os.listdir(path)} if path.is_dir() else set()
+    is_saved_model = _GRAPH in found and found <= {_GRAPH, *_BESIDE_GRAPH}
+    if path.exists() and not (path.is_dir() and (is_saved_model or not found)):
         raise ValueError(
             f"{path} is not only a SavedModel and would be replaced; choose another folder."
         )
 
-    def serve_portably(*texts):
+    def serve_portably(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
         with portable():
             return serve(*texts)
 

@@ -1,6 +1,7 @@
 """Labels, scores and losses of a classifier whose texts may have several classes, or none."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -16,10 +17,16 @@ _BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
 class F1OfLogits(tf.keras.metrics.F1Score):
     """Keras' F1 score for logits; a class counts above a probability of .5."""
 
-    def __init__(self, average="micro", name="micro_f1", dtype=None, threshold=0.5):
+    def __init__(
+        self,
+        average: Optional[str] = "micro",
+        name: str = "micro_f1",
+        dtype: Any = None,
+        threshold: float = 0.5,
+    ) -> None:
         super().__init__(average=average, threshold=threshold, name=name, dtype=dtype)
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(self, y_true: tf.Tensor, y_pred: tf.Tensor, sample_weight: Any = None) -> Any:
         return super().update_state(y_true, tf.sigmoid(y_pred), sample_weight)
 
 
@@ -51,7 +58,7 @@ def check_loss(names: Sequence[str], multi_label: bool) -> None:
             )
 
 
-def read_label_sets(y, classes: Sequence[str], count: int):
+def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
     """Returns the labels of texts as rows <float32>[count, classes] of 0 and 1.
 
     Args:
@@ -77,7 +84,7 @@ def read_label_sets(y, classes: Sequence[str], count: int):
         ):
             rows = _stack(sets)
         else:
-            rows = np.stack([_row(*item, classes) for item in enumerate(sets)] or [[]])
+            rows = np.stack([_row(*item, classes) for item in enumerate(sets)] or [np.zeros(0)])
     if rows.shape != (count, len(classes)):
         raise ValueError(
             f"give a list of names, or {len(classes)} numbers, 0 or 1, for each of the {count} "
@@ -92,20 +99,20 @@ def read_label_sets(y, classes: Sequence[str], count: int):
     return rows
 
 
-def _are_numbers(item) -> bool:
+def _are_numbers(item: Any) -> bool:
     return hasattr(item, "__len__") and all(
         isinstance(value, (int, float, np.number, np.bool_)) for value in item
     )
 
 
-def _stack(sets) -> np.ndarray:
+def _stack(sets: Sequence) -> np.ndarray:
     lengths = {len(item) for item in sets}
     if len(lengths) > 1:
         raise ValueError(f"the labels are rows of {min(lengths)} to {max(lengths)} numbers.")
     return np.array([list(item) for item in sets])
 
 
-def _row(position: int, names, classes: Sequence[str]) -> np.ndarray:
+def _row(position: int, names: Any, classes: Sequence[str]) -> np.ndarray:
     """Returns a row for a list of names."""
     if isinstance(names, (str, bytes)) or not hasattr(names, "__iter__"):
         raise ValueError(

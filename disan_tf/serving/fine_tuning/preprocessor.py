@@ -1,13 +1,14 @@
 """The layer that turns texts into word ids, with or without a `TextClassifier`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import tensorflow as tf
+from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.options import check_arguments, check_at_least
 from disan_tf.common.process import check_fork
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.serving.fine_tuning.arguments import read_batch_labels, tensors_of
 from disan_tf.serving.inference.inputs import is_single
 from disan_tf.text import TextToIds
@@ -52,18 +53,19 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         fields: Sequence[str] = ("sentence",),
         classes: Sequence[str] = (),
         sequence_length: Optional[int] = None,
-        **kwargs,
-    ):
+        **kwargs: Unpack[KerasOptions],
+    ) -> None:
         super().__init__(**kwargs)
         check_fork()
+        length = {"sequence_length": sequence_length}
+        check_arguments(TextClassifierPreprocessor.__init__, (), length)
         self._words = "\n".join(words)  # Keras would track a list
-        self._tokenizer = {
-            "name": for_raw_text(tokenizer.get("name", "treebank")),
-            **{name: bool(tokenizer[name]) for name in _TOKENIZER},
-        }
+        name = for_raw_text(str(tokenizer.get("name", "treebank")))
+        switches = {name: bool(tokenizer[name]) for name in _TOKENIZER}
+        self._tokenizer: dict[str, Union[bool, str]] = {"name": name, **switches}
         self.fields, self.classes = tuple(fields), tuple(classes)
         self.sequence_length = check_at_least("sequence_length", sequence_length, 1)
-        self.text_to_ids = TextToIds(words, *self._tokenizer.values())
+        self.text_to_ids = TextToIds(words, name, *switches.values())
         self.built = True
 
     @property
@@ -77,15 +79,15 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         return dict(self._tokenizer)
 
     @tf.autograph.experimental.do_not_convert
-    def __call__(self, x, y=None, sample_weight=None):
+    def __call__(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocesses a batch or a single text, see the class."""
         check_fork()
-        texts = x if isinstance(x, (list, tuple)) and len(self.fields) > 1 else [x]
-        texts = x.values() if isinstance(x, Mapping) else texts
+        is_pair = isinstance(x, (list, tuple)) and len(self.fields) > 1
+        texts = x.values() if isinstance(x, Mapping) else x if is_pair else [x]
         is_one = all(is_single(text) or _is_scalar(text) for text in texts)
         columns = tensors_of(_as_batch(x, is_one), self.fields)
-        ids = self.text_to_ids.inputs(*map(self.text_to_ids.tokens, columns))
-        ids = dict(zip(self.fields, map(self._sized, ids)))
+        found = self.text_to_ids.inputs(*map(self.text_to_ids.tokens, columns))
+        ids = dict(zip(self.fields, map(self._sized, found)))
         if is_one:
             ids = {field: column[0] for field, column in ids.items()}
         if self.classes and y is not None:
@@ -105,26 +107,26 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         ids = tf.pad(ids, [[0, 0], [0, missing]], constant_values=PADDING_ID)
         return tf.ensure_shape(ids, [None, self.sequence_length])
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = {"name": self.name, "words": self.words, "tokenizer": self.tokenizer}
         config.update(fields=list(self.fields), classes=list(self.classes))
         return {**config, "sequence_length": self.sequence_length}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> "TextClassifierPreprocessor":
         return cls(**config)
 
-    def get_build_config(self):
+    def get_build_config(self) -> None:
         """Returns None: the layer is built when it is made."""
         return None
 
 
-def _is_scalar(text) -> bool:
+def _is_scalar(text: Any) -> bool:
     """Returns whether a text is a scalar tensor of a graph."""
     return tf.is_tensor(text) and text.shape.rank == 0
 
 
-def _as_batch(x, is_one: bool):
+def _as_batch(x: Any, is_one: bool) -> Any:
     """Returns a single text, or a pair, as a batch of one."""
     if not is_one:
         return x

@@ -1,5 +1,8 @@
 """The recipe of `TextClassifier.fine_tune`: held-out texts, averaged weights, the best epoch."""
 
+from collections.abc import Sequence
+from typing import Any, Optional
+
 import numpy as np
 import tensorflow as tf
 
@@ -22,21 +25,22 @@ class BestAverages(tf.keras.callbacks.Callback):
       score: the name of that score in Keras' logs.
     """
 
-    def __init__(self, patience: int, score: str = "val_accuracy"):
+    def __init__(self, patience: int, score: str = "val_accuracy") -> None:
         super().__init__()
         self.patience, self.score = patience, score
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         self.weights = self.model.trainable_variables
         self.averages = self._values()
-        self.step, self.waited, self.best, self.best_score = 0, 0, None, -1.0
-        self.trained = None
+        self.step, self.waited, self.best_score = 0, 0, -1.0
+        self.best: Optional[list[np.ndarray]] = None
+        self.trained: Optional[list[np.ndarray]] = None
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         if self.trained is not None:
             self._assign(self.trained)
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self.step += 1
         decay = min(DECAY, (1 + self.step) / (10 + self.step))
         self.averages = [
@@ -44,11 +48,11 @@ class BestAverages(tf.keras.callbacks.Callback):
             for average, value in zip(self.averages, self._values())
         ]
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: Any = None) -> None:
         self.trained = self._values()
         self._assign(self.averages)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self.waited += 1
         if logs[self.score] > self.best_score:
             self.best_score, self.waited = logs[self.score], 0
@@ -56,19 +60,19 @@ class BestAverages(tf.keras.callbacks.Callback):
         if self.waited >= self.patience:
             self.model.stop_training = True
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Any = None) -> None:
         if self.best is not None:
             self._assign(self.best)
 
     def _values(self) -> list[np.ndarray]:
         return [weight.numpy() for weight in self.weights]
 
-    def _assign(self, values) -> None:
+    def _assign(self, values: Sequence[np.ndarray]) -> None:
         for weight, value in zip(self.weights, values):
             weight.assign(value)
 
 
-def hold_out(texts, labels, seed: int) -> tuple[tuple, tuple]:
+def hold_out(texts: Any, labels: np.ndarray, seed: int) -> tuple[tuple, tuple]:
     """Draws `HELD_OUT` of each class's examples, at least one of two.
 
     Multi-label examples count as one class.
@@ -95,7 +99,8 @@ def hold_out(texts, labels, seed: int) -> tuple[tuple, tuple]:
         raise ValueError(
             "each class has only one text, so none can be held out; add texts or validation_data."
         )
-    return tuple(
+    kept, held_out = (
         (tf.nest.map_structure(lambda column, part=part: column[part], texts), labels[part])
         for part in (~is_held_out, is_held_out)
     )
+    return kept, held_out

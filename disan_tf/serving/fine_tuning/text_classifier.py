@@ -2,26 +2,29 @@
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import Unpack
 
+from disan_tf.common.options import check_arguments
 from disan_tf.common.process import check_fork
-from disan_tf.layers.serialization import serializable
+from disan_tf.layers.keras_layer import Activation, activation_of
+from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
     are_ids,
-    check_arguments,
     labels_of,
     leave_out_empty_images,
     loss_names,
     plain_errors,
     read_class_weights,
+    read_classes,
     read_examples,
     read_weights,
 )
@@ -42,10 +45,10 @@ def _is_compiled(model: tf.keras.Model) -> bool:
 class _ClassProperty:
     """A property of a class, as keras-hub's models have for their presets."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
 
-    def __get__(self, instance, owner):
+    def __get__(self, instance: Any, owner: type) -> Any:
         return self._function(owner)
 
 
@@ -72,7 +75,7 @@ class TextClassifier(TextModel):
         tokenizer's "name", absent for treebanks.
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
-      activation: Keras' name of a function of the logits, such as "softmax"; None = logits.
+      activation: a function of the logits, or its name in Keras, such as "softmax"; None = logits.
       multi_label: whether a text may have several classes, or none. Then each class has an
         independent probability, the loss is binary cross-entropy, the metrics are micro and macro
         F1, and labels are lists of names or rows of 0 and 1.
@@ -92,27 +95,31 @@ class TextClassifier(TextModel):
         model: SentenceClassifier,
         words: Sequence[str],
         tokenizer: Mapping[str, Union[bool, str]],
-        classes: Sequence[str],
+        classes: Iterable[str],
         config: Optional[Mapping] = None,
-        activation: Optional[str] = None,
+        activation: Activation = None,
         multi_label: bool = False,
         sequence_length: Optional[int] = None,
         compile: bool = True,
-        **kwargs,
-    ):
-        classes = check_arguments(classes, head=model.head)
-        numbered = () if multi_label else classes
+        **kwargs: Unpack[KerasOptions],
+    ) -> None:
+        switches = {"multi_label": multi_label, "compile": compile}
+        check_arguments(TextClassifier.__init__, (), switches)
+        names, count = read_classes(classes), model.head.get_config()["classes"]
+        if count != len(names):
+            raise ValueError(f"the head has {count} classes, but classes has {len(names)} names.")
+        numbered = () if multi_label else names
         preprocessor = TextClassifierPreprocessor(
             words, tokenizer, model.fields, numbered, sequence_length
         )
         super().__init__(model, preprocessor, **kwargs)
         self.multi_label = multi_label
         self._config = json.dumps(config)  # Keras would track a dictionary
-        self.activation = tf.keras.activations.get(activation)
+        self.activation = activation_of(activation)
         unfit = "softmax" if multi_label else "sigmoid"
         if self.activation is tf.keras.activations.get(unfit):
             raise ValueError(f"activation={unfit} does not fit multi_label={multi_label}.")
-        self.classes = classes
+        self.classes = names
         if compile:
             self.compile()
 
@@ -120,15 +127,15 @@ class TextClassifier(TextModel):
     def from_preset(
         cls,
         preset: Union[str, Path],
-        classes: Optional[Sequence[str]] = None,
+        classes: Optional[Iterable[str]] = None,
         num_classes: Optional[int] = None,
         *,
         pairs: bool = False,
         multi_label: Optional[bool] = None,
         encoder_trainable: bool = True,
         embedding_trainable: bool = True,
-        activation: Optional[str] = None,
-        dtype: str = "float32",
+        activation: Activation = None,
+        dtype: Any = "float32",
         load_weights: bool = True,
         preprocessor: Union[str, TextClassifierPreprocessor, None] = "auto",
         compile: bool = True,
@@ -160,15 +167,19 @@ class TextClassifier(TextModel):
           ValueError: the preset needs more than word ids (ELMo, DRCN's characters), predicts
             scores and no classes are given, or reads only pairs; or an argument is wrong.
         """
-        switches = {
+        given = {
+            "num_classes": num_classes,
             "pairs": pairs,
-            "multi_label": multi_label or False,
+            "multi_label": multi_label,
             "encoder_trainable": encoder_trainable,
             "embedding_trainable": embedding_trainable,
             "load_weights": load_weights,
             "compile": compile,
+            "name": name,
         }
-        names = check_arguments(classes, num_classes, switches)
+        check_arguments(cls.from_preset, (), given)
+        activation = activation_of(activation)
+        names = read_classes(classes, num_classes)
         bundle, model, config = read_preset(preset, names, pairs, dtype, load_weights)
         of_preset = bundle.info.get("multi_label", False)
         if not names and multi_label not in (None, of_preset):
@@ -179,12 +190,19 @@ class TextClassifier(TextModel):
         multi_label = bool(multi_label) if names else of_preset
         model.encoder.trainable = encoder_trainable
         model.embedding.trainable = embedding_trainable
-        tokenizer, names = bundle.info["tokenizer"], names or bundle.classes
-        arguments = {"activation": activation, "compile": compile, "name": name}
-        arguments["multi_label"] = multi_label
-        classifier = cls(model, bundle.vocabulary, tokenizer, names, config, **arguments)
+        classifier = cls(
+            model,
+            bundle.vocabulary,
+            bundle.info["tokenizer"],
+            names or bundle.classes,
+            config,
+            activation,
+            multi_label,
+            compile=compile,
+            name=name,
+        )
         if preprocessor != "auto":
-            classifier.preprocessor = preprocessor
+            classifier.preprocessor = preprocessor  # type: ignore[assignment]
         classifier.build_from_config(classifier.get_build_config())
         return classifier
 
@@ -195,7 +213,9 @@ class TextClassifier(TextModel):
 
     num_classes = property(lambda self: len(self.classes), doc="The number of classes.")
 
-    def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
+    def compile(
+        self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any
+    ) -> None:
         """Configures training; without arguments Adam, cross-entropy and accuracy.
 
         Raises:
@@ -218,7 +238,15 @@ class TextClassifier(TextModel):
 
     compile_from_config = SentenceModel.compile_from_config
 
-    def fit(self, x=None, y=None, *args, validation_data=None, class_weight=None, **kwargs):
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        *args: Any,
+        validation_data: Any = None,
+        class_weight: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Trains as Keras does, on the texts and labels that the class describes."""
         if isinstance(validation_data, (tuple, list)) and len(validation_data) in (2, 3):
             weights = map(read_weights, validation_data[2:])
@@ -234,15 +262,15 @@ class TextClassifier(TextModel):
 
     def fine_tune(
         self,
-        x,
-        y=None,
-        validation_data=None,
+        x: Any,
+        y: Any = None,
+        validation_data: Any = None,
         *,
         epochs: int = 30,
         patience: int = 4,
         batch_size: int = 16,
         seed: int = 1,
-        **kwargs,
+        **kwargs: Any,
     ) -> tf.keras.callbacks.History:
         """Compiles and trains with optimizer, averaging and early stopping of config `own_table`.
 
@@ -283,20 +311,27 @@ class TextClassifier(TextModel):
         self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
         score = "val_micro_f1" if self.multi_label else "val_accuracy"
         callbacks = tf.nest.flatten(kwargs.pop("callbacks", None) or [])
-        callbacks.append(BestAverages(patience, score))
-        options = {"epochs": epochs, "callbacks": callbacks, **kwargs}
+        callbacks.append(BestAverages(check_count("patience", patience), score))
+        options = {"epochs": check_count("epochs", epochs), "callbacks": callbacks, **kwargs}
         batch_size = check_count("batch_size", batch_size)
         return self.fit(x, y, batch_size, validation_data=validation_data, **options)
 
     def evaluate(
-        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, *args, **kwargs
-    ):
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: Optional[int] = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         """Evaluates as Keras does, on texts and labels as in `fit`."""
         arguments = batch_size, verbose, read_weights(sample_weight), *args
         with plain_errors():
             return super().evaluate(*self._read(x, y), *arguments, **kwargs)
 
-    def predict(self, x, *args, **kwargs):
+    def predict(self, x: Any, *args: Any, **kwargs: Any) -> np.ndarray:
         """Computes the call's outputs as Keras does, for texts as in `fit`; labels are ignored.
 
         Without texts the result has the shape (0, classes).
@@ -306,22 +341,32 @@ class TextClassifier(TextModel):
             return np.zeros([0, self.num_classes], np.float32)
         return super().predict(texts, *args, **kwargs)
 
-    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, *args, **kwargs):
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         """Trains on one batch as Keras does, on texts and labels as in `fit`."""
         weights = read_weights(sample_weight), self._class_weights(class_weight)
         return super().train_on_batch(*self._read_tensors(x, y), *weights, *args, **kwargs)
 
-    def test_on_batch(self, x, y=None, sample_weight=None, *args, **kwargs):
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
         """Evaluates one batch as Keras does, on texts and labels as in `fit`."""
         weights = read_weights(sample_weight)
         return super().test_on_batch(*self._read_tensors(x, y), weights, *args, **kwargs)
 
-    def predict_on_batch(self, x):
+    def predict_on_batch(self, x: Any) -> Any:
         """Computes the call's outputs for one batch as Keras does, for texts as in `fit`."""
         texts, _ = self._read(x, None, None)
         return super().predict_on_batch(tf.nest.map_structure(tf.constant, texts))
 
-    def predict_proba(self, texts, batch_size: Optional[int] = None) -> np.ndarray:
+    def predict_proba(self, texts: Any, batch_size: Optional[int] = None) -> np.ndarray:
         """Computes the probabilities <float32>[texts, classes].
 
         They sum to 1 for each text, unless the classifier is multi-label.
@@ -338,7 +383,7 @@ class TextClassifier(TextModel):
         return (tf.sigmoid if self.multi_label else tf.nn.softmax)(outputs).numpy()
 
     def predict_labels(
-        self, texts, batch_size: Optional[int] = None, threshold: float = 0.5
+        self, texts: Any, batch_size: Optional[int] = None, threshold: float = 0.5
     ) -> list[Union[str, list[str], None]]:
         """Predicts the name of each text's class; for a multi-label classifier a list of names.
 
@@ -353,7 +398,7 @@ class TextClassifier(TextModel):
         texts = self._read(texts, None, None)[0]
         if self.multi_label:
             likely = self.predict_proba(texts, batch_size) >= threshold
-            labels = [[self.classes[n] for n in np.flatnonzero(row)] for row in likely]
+            labels: list = [[self.classes[n] for n in np.flatnonzero(row)] for row in likely]
         else:
             outputs = self.predict(texts, batch_size=batch_size, verbose=0)
             labels = [self.classes[number] for number in outputs.argmax(axis=-1)]
@@ -361,7 +406,7 @@ class TextClassifier(TextModel):
             return labels  # datasets and batches may be read only once
         return [None if blank else label for blank, label in zip(self._are_blank(texts), labels)]
 
-    def _read(self, x, y, kind: Optional[str] = "loss") -> tuple:
+    def _read(self, x: Any, y: Any, kind: Optional[str] = "loss") -> tuple:
         """Returns `read_examples`' result; "loss" means the labels that the loss reads."""
         check_fork()
         if self.preprocessor is None:
@@ -372,22 +417,22 @@ class TextClassifier(TextModel):
             kind = "sets" if self.multi_label else labels_of(self.loss)
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
 
-    def _class_weights(self, weights) -> Optional[dict[int, float]]:
+    def _class_weights(self, weights: Any) -> Optional[dict[int, float]]:
         """Returns `read_class_weights`' result; ValueError for a multi-label classifier."""
         if weights is not None and self.multi_label:
             raise ValueError("class_weight needs one class for each text; use sample_weight.")
         return read_class_weights(weights, self.classes)
 
-    def _read_tensors(self, x, y) -> tuple:
+    def _read_tensors(self, x: Any, y: Any) -> tuple:
         """Returns one batch's texts, as tensors, and its labels."""
         texts, labels = self._read(x, y)
         return tf.nest.map_structure(tf.constant, texts), labels
 
-    def call(self, texts, training=None):
+    def call(self, texts: Any, training: Optional[bool] = None) -> tf.Tensor:
         return self._outputs(texts, training)
 
     @tf.autograph.experimental.do_not_convert  # conversion would double the time of tracing
-    def _outputs(self, texts, training):
+    def _outputs(self, texts: Any, training: Optional[bool]) -> tf.Tensor:
         if not are_ids(texts):
             texts = self.preprocess(texts)
         fields = self.sentence_model.fields
@@ -395,7 +440,7 @@ class TextClassifier(TextModel):
         return self.activation(self.sentence_model(*tf.nest.flatten(ids), training=training))
 
     @property
-    def _inputs_struct(self):
+    def _inputs_struct(self) -> dict[str, Any]:
         """The structure of the preprocessor's outputs, which keras-hub's tests compare."""
         fields = self.sentence_model.fields
         return {field: tf.keras.Input([None], dtype="int32", name=field) for field in fields}
@@ -421,7 +466,7 @@ class TextClassifier(TextModel):
         }
         write_preset(Path(folder), self.sentence_model, config, self.words, about)
 
-    def export(self, path: Union[str, Path], format: str = "tf_saved_model", **kwargs) -> None:
+    def export(self, path: Union[str, Path], format: str = "tf_saved_model", **kwargs: Any) -> None:
         """Writes a SavedModel from raw text to predictions, for other processes.
 
         It has the inputs and outputs of `--mode=export`'s signature `serving_default`; a
@@ -435,7 +480,7 @@ class TextClassifier(TextModel):
         """
         model = self.sentence_model
 
-        def serve(*texts):
+        def serve(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
             inputs = self.preprocess(texts[0] if len(texts) == 1 else texts).values()
             logits = model(*inputs, training=False)
             described = describe_classes(logits, model, self.classes)
@@ -451,7 +496,7 @@ class TextClassifier(TextModel):
             path, format, serve, model.fields, {"classes": self.classes, **about}, parts
         )
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "model": tf.keras.utils.serialize_keras_object(self.sentence_model),
@@ -465,6 +510,6 @@ class TextClassifier(TextModel):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "TextClassifier":
         model = tf.keras.utils.deserialize_keras_object(config["model"])
         return cls(**{**config, "model": model})

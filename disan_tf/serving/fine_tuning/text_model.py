@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import tensorflow as tf
 
@@ -28,7 +28,9 @@ class TextModel(tf.keras.Model):
       ValueError: the preprocessor's words do not fit the embedding.
     """
 
-    def __init__(self, model: SentenceModel, preprocessor: TextClassifierPreprocessor, **kwargs):
+    def __init__(
+        self, model: SentenceModel, preprocessor: TextClassifierPreprocessor, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.sentence_model = model
         table, words = model.embedding, preprocessor.words
@@ -49,7 +51,7 @@ class TextModel(tf.keras.Model):
         return self._text_preprocessor if self._reads_texts else None
 
     @preprocessor.setter
-    def preprocessor(self, preprocessor: Optional[TextClassifierPreprocessor]):
+    def preprocessor(self, preprocessor: Optional[TextClassifierPreprocessor]) -> None:
         if preprocessor is None:
             self._reads_texts = False
             return
@@ -67,7 +69,7 @@ class TextModel(tf.keras.Model):
     def _replace_preprocessor(self, preprocessor: TextClassifierPreprocessor) -> None:
         if preprocessor is self._text_preprocessor:
             return
-        tracker = getattr(self, "_tracker", None)  # of Keras 3, which locks it after `build`
+        tracker: Any = getattr(self, "_tracker", None)  # of Keras 3, which locks it after `build`
         is_locked = tracker is not None and tracker.locked
         if is_locked:
             tracker.unlock()
@@ -77,7 +79,7 @@ class TextModel(tf.keras.Model):
             tracker.lock()
         self.train_function = self.test_function = self.predict_function = None
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         # Keras 3 would track the value before the setter of this property runs.
         if name == "preprocessor":
             object.__setattr__(self, name, value)
@@ -109,7 +111,7 @@ class TextModel(tf.keras.Model):
         """The words of ids 2 and up."""
         return self._text_preprocessor.words
 
-    def preprocess(self, texts) -> dict[str, tf.Tensor]:
+    def preprocess(self, texts: Any) -> dict[str, tf.Tensor]:
         """Returns the ids <int32>[batch, length] of a batch of texts by field."""
         texts = tensors_of(texts, self.sentence_model.fields)
         ids = self._text_preprocessor(tuple(texts) if len(texts) > 1 else texts[0])
@@ -128,7 +130,7 @@ class TextModel(tf.keras.Model):
           UserError: the file is missing or malformed, or has another dimension.
         """
         check_fork()
-        lacking = {}
+        lacking: dict[str, None] = {}
         texts = list_texts(texts, self.sentence_model.fields)
         for start in range(0, len(texts), _TEXTS):
             tokens = self._tokens(texts[start : start + _TEXTS])
@@ -138,23 +140,23 @@ class TextModel(tf.keras.Model):
         for word in self.words:
             lacking.pop(word, None)
         read = word_vectors.read
-        found = read(Path(vectors), self.embedding.dim, lacking.__contains__, "the classifier")
-        found = found.by_word
+        file = read(Path(vectors), self.embedding.dim, lacking.__contains__, "the classifier")
+        found = file.by_word
         added = [word for word in lacking if word in found]
         self.embedding.add_fixed([found[word] for word in added])
         config = {**self._text_preprocessor.get_config(), "words": [*self.words, *added]}
         self._replace_preprocessor(TextClassifierPreprocessor.from_config(config))
         return len(added)
 
-    def _tokens(self, texts) -> tf.RaggedTensor:
+    def _tokens(self, texts: Any) -> tf.RaggedTensor:
         return self._text_preprocessor.text_to_ids.tokens(tf.constant(texts))
 
-    def _are_blank(self, texts) -> list[bool]:
+    def _are_blank(self, texts: Any) -> list[bool]:
         """Returns whether each text, or both texts of each pair, lack words.
 
         `texts` come from `read_texts`. A whole column is tokenised `_TEXTS` texts at a time.
         """
-        are_blank = None
+        are_blank: list[bool] = []
         for column in texts if isinstance(texts, tuple) else (texts,):
             lengths = []
             for start in range(0, len(column), _TEXTS):
@@ -164,7 +166,7 @@ class TextModel(tf.keras.Model):
             are_blank = [a and b for a, b in zip(are_blank or lengths, lengths)]
         return are_blank
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> Any:
         if save_type == "savedmodel" and is_keras_3():
             raise ValueError(
                 "tf.saved_model.save cannot trace a classifier of raw text under Keras 3; use its "
@@ -172,12 +174,12 @@ class TextModel(tf.keras.Model):
             )
         return super()._trackable_children(save_type, **kwargs)
 
-    def save(self, *args, **kwargs) -> None:
+    def save(self, *args: Any, **kwargs: Any) -> None:
         """Saves as Keras does, also before `fit`."""
         self._build_all()
         super().save(*args, **kwargs)
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         self._build_all()
         return super().__reduce__()
 
@@ -191,11 +193,11 @@ class TextModel(tf.keras.Model):
         if not any(getattr(self.optimizer, name, False) for name in names):
             self.optimizer.build(self.trainable_variables)
 
-    def get_build_config(self):
+    def get_build_config(self) -> dict[str, Any]:
         """Returns the names of the texts, for `build_from_config`."""
         return {"fields": list(self.sentence_model.fields)}
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: dict[str, Any]) -> None:
         """Creates the weights of a classifier made from its configuration."""
         texts = tuple(tf.constant([""]) for _ in config["fields"])
         self(texts if len(texts) > 1 else texts[0])
@@ -215,20 +217,26 @@ class TextBackbone(tf.keras.Model):
       token_embedding: the embedding.
     """
 
-    def __init__(self, embedding, encoder, dtype=None, **kwargs):
+    def __init__(
+        self,
+        embedding: tf.keras.layers.Layer,
+        encoder: tf.keras.layers.Layer,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
         ids = tf.keras.Input([None], dtype="int32", name="ids")
         super().__init__(ids, encoder(embedding(ids)), **kwargs)
         self.token_embedding, self.encoder = embedding, encoder
         if dtype is not None and is_keras_3():
             self.dtype_policy = tf.keras.dtype_policies.get(dtype)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         serialize = tf.keras.layers.serialize
         parts = {"embedding": self.token_embedding, "encoder": self.encoder}
         return {"name": self.name, **{name: serialize(part) for name, part in parts.items()}}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "TextBackbone":
         deserialize = tf.keras.layers.deserialize
         parts = {name: deserialize(config[name]) for name in ("embedding", "encoder")}
         return cls(**{**config, **parts})

@@ -50,7 +50,7 @@ class Columns(NamedTuple):
         """Returns a field's list of tokens, or None."""
         return None if self.are_chosen else record.get(tokens_name(field))
 
-    def find_text(self, record: dict, field: str) -> Optional[str]:
+    def find_text(self, record: Mapping, field: str) -> Optional[str]:
         """Returns a field's text under the first of its names that the record has, or None."""
         return next((record[name] for name in self.texts[field] if name in record), None)
 

@@ -13,10 +13,13 @@ import tensorflow as tf
 
 import disan_tf
 from disan_tf.common.errors import UserError
+from disan_tf.common.options import options_of
 from disan_tf.serving.export import client
 from disan_tf.serving.fine_tuning.arguments import labels_of, read_examples
+from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.inference.model import LoadedModel
+from tests.layers.test_arguments import wrong_values
 from tests.support.models.exports import Question, ask, decoded
 from tests.support.models.films import LABELS, TEXTS
 
@@ -509,6 +512,33 @@ def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
 def test_impossible_arguments_are_refused(arguments, error):
     with pytest.raises(ValueError, match=error):
         TextClassifier.from_preset(**{"preset": "demo", **arguments})
+
+
+READ_ELSEWHERE = {"preset", "model", "preprocessor", "words", "tokenizer", "config", "fields"}
+READ_ELSEWHERE |= {"classes", "dtype"}
+
+
+@pytest.mark.parametrize("kind", ["from_preset", "classifier", "preprocessor"])
+def test_every_argument_is_refused_by_name_if_its_value_is_wrong(classifier, kind):
+    words, tokenizer = classifier.words, classifier.preprocessor.tokenizer
+    function, *needed = {
+        "from_preset": (TextClassifier.from_preset, "no such preset"),
+        "classifier": (TextClassifier, classifier.sentence_model, words, tokenizer, NAMES[:2]),
+        "preprocessor": (TextClassifierPreprocessor, words, tokenizer),
+    }[kind]
+    options = options_of(function)
+    for name in {*options} - READ_ELSEWHERE:
+        for value in wrong_values(options[name].annotation):
+            with pytest.raises(ValueError, match=f"^{name}=.* must [^\n]*[.?]$"):
+                function(*needed, **{name: value})
+                pytest.fail(f"{name}={value!r} passes")
+
+
+@pytest.mark.parametrize("argument", ["epochs", "patience", "batch_size"])
+@pytest.mark.parametrize("value", [0, -1, "3", 2.5, True, None])
+def test_a_wrong_count_is_refused_by_fine_tune(classifier, argument, value):
+    with pytest.raises(ValueError, match=f"{argument}=.* must be a whole number of at least 1"):
+        classifier.fine_tune(TEXTS, LABELS, **{argument: value})
 
 
 def test_the_names_of_classes_fit_the_head(classifier):

@@ -93,7 +93,6 @@ def test_a_backbone_is_one(case, encoder):
         {"embedding": layers.WordEmbedding(9, 3, DIM), "encoder": OF_TOKENS[encoder]()},
         np.array([[2, 3, 4, 5], [6, 7, 3, 2]], np.int32),
         expected_output_shape=(2, OF_TOKENS[encoder]().output_size(DIM)),
-        run_quantization_check=False,
     )
 
 

@@ -10,6 +10,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.embedding.words import Embedding, WordEmbedding
 from disan_tf.layers.keras_layer import UNCAST, build_child
 from disan_tf.layers.serialization import ConfiguredLayer, serializable
+from disan_tf.ops.masked_softmax import at_least_float32, wide_dtype
 
 
 @serializable
@@ -39,7 +40,7 @@ class ScalarMix(ConfiguredLayer):
         self.l2 = check_at_least("l2", l2, 0)
 
     def build(self, input_shape):
-        options = {"dtype": "float32", **UNCAST}
+        options = {"dtype": wide_dtype(self.compute_dtype).name, **UNCAST}
         decay = {"regularizer": tf.keras.regularizers.L2(self.l2)} if self.l2 else {}
         shape = [self.layers]
         self.logits = self.add_weight(
@@ -50,11 +51,12 @@ class ScalarMix(ConfiguredLayer):
 
     def call(self, x, mask):
         if self.normalize:
-            real, count = mask[:, :, None, None], tf.reduce_sum(tf.cast(mask, tf.float32))
-            full = tf.where(real, tf.cast(x, tf.float32), 0.0)
-            count = tf.maximum(1.0, count) * float(x.shape[-1])
+            real, full = mask[:, :, None, None], at_least_float32(x)
+            full = tf.where(real, full, tf.zeros([], full.dtype))
+            count = tf.reduce_sum(tf.cast(mask, full.dtype))
+            count = tf.maximum(tf.ones([], full.dtype), count) * float(x.shape[-1])
             mean = tf.reduce_sum(full, [0, 1, 3], keepdims=True) / count
-            squares = tf.square((full - mean) * tf.cast(real, tf.float32))
+            squares = tf.square((full - mean) * tf.cast(real, full.dtype))
             variance = tf.reduce_sum(squares, [0, 1, 3], keepdims=True) / count
             x = tf.cast((full - mean) * tf.math.rsqrt(variance + self.EPSILON), x.dtype)
         weights = self.gamma * tf.nn.softmax(self.logits)

@@ -8,6 +8,7 @@ from disan_tf.common.options import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.serialization import serializable
+from disan_tf.ops.masked_softmax import at_least_float32
 from disan_tf.ops.recurrence import FORGET_BIAS, scan_tokens
 from disan_tf.ops.tracing import ensure_shape
 
@@ -24,7 +25,7 @@ class ProjectedLSTM(BaseLayer):
 
     If `cells` equals `units` there is neither W_P nor its clip, as in the official code. Where the
     mask is False the states do not change and h is 0. Products have the layer's precision, states
-    are float32.
+    are at least float32.
 
     Args:
       units: size of h.
@@ -35,7 +36,7 @@ class ProjectedLSTM(BaseLayer):
 
     Call arguments:
       x, mask: see `BaseLayer`; length is at least 1.
-      states: c <float32>[batch, cells] and h <float32>[batch, units] before the first token that is
+      states: c <float>[batch, cells] and h <float>[batch, units] before the first token that is
         read; None = zeros.
 
     Returns:
@@ -51,7 +52,7 @@ class ProjectedLSTM(BaseLayer):
         projection_clip: float = 0.0,
         **kwargs,
     ):
-        super().__init__(autocast=False, **kwargs)  # states stay float32
+        super().__init__(autocast=False, **kwargs)  # states are at least float32
         if cells < units:
             raise ValueError(f"cells={cells} must be at least units, {units}.")
         self.units = check_at_least("units", units, 1)
@@ -74,9 +75,9 @@ class ProjectedLSTM(BaseLayer):
     def call(self, x, mask, states: Optional[States] = None):
         x = tf.cast(x, self.compute_dtype)
         kernels = tf.split(tf.cast(self.kernel, x.dtype), [x.shape[-1], self.units])
-        product = tf.cast(project(x, kernels[0]), tf.float32) + self.bias
-        batch = tf.shape(x)[0]
-        states = states or (tf.zeros([batch, self.cells]), tf.zeros([batch, self.units]))
+        product = at_least_float32(project(x, kernels[0])) + self.bias
+        sizes = self.cells, self.units
+        states = states or tuple(tf.zeros([tf.shape(x)[0], n], product.dtype) for n in sizes)
         c, h = self._loop(product, mask, states, kernels[1])
         last = 0 if self.backward else -1
         after = c[last], h[last]
@@ -85,7 +86,7 @@ class ProjectedLSTM(BaseLayer):
         return tf.cast(h, x.dtype), after
 
     def _loop(self, product, mask, states, kernel):
-        """Computes c and h after each token, <float32>[length, batch, ...]."""
+        """Computes c and h after each token, <float>[length, batch, ...]."""
         projection = None
         if self.cells > self.units:
             projection = tf.cast(self.projection, kernel.dtype)
@@ -100,14 +101,14 @@ class ProjectedLSTM(BaseLayer):
 
     def _step(self, states, product, kernel, projection):
         c, h = states
-        gates = product + tf.cast(tf.matmul(tf.cast(h, kernel.dtype), kernel), tf.float32)
+        gates = product + at_least_float32(tf.matmul(tf.cast(h, kernel.dtype), kernel))
         i, j, f, o = tf.split(gates, 4, axis=-1)
         c = tf.sigmoid(f + FORGET_BIAS) * c + tf.sigmoid(i) * tf.tanh(j)
         c = _clipped(c, self.cell_clip)
         h = tf.sigmoid(o) * tf.tanh(c)
         if projection is None:
             return c, h
-        h = tf.cast(tf.matmul(tf.cast(h, kernel.dtype), projection), tf.float32)
+        h = at_least_float32(tf.matmul(tf.cast(h, kernel.dtype), projection))
         return c, _clipped(h, self.projection_clip)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf import encoders, layers
+from disan_tf import elmo, encoders, layers
 from disan_tf.ops import (
     DIRECTIONS,
     attention_weights,
@@ -31,6 +31,14 @@ def _all_selected(layer, x):
 
 
 SEVERAL = {
+    "ProjectedLSTM": (
+        lambda **dtype: elmo.ProjectedLSTM(3, 4, cell_clip=3.0, **dtype),
+        lambda layer, x: layer(x, MASK)[0],
+    ),
+    "ScalarMix": (
+        lambda **dtype: elmo.ScalarMix(2, normalize=True, **dtype),
+        lambda layer, x: layer(tf.stack([x, OTHER], axis=2), MASK),
+    ),
     "FusionGate": (layers.FusionGate, lambda layer, x: layer(x, OTHER, mask=MASK)),
     "MultiDimAttention": (layers.MultiDimAttention, lambda layer, x: layer(x, OTHER[:, 0])),
     "VanillaAttention": (

@@ -159,7 +159,11 @@ def _check_call(layer: Any, args: Sequence, kwargs: dict[str, Any]) -> None:
 
 
 def _check_kind(layer: Any, x: Any) -> None:
-    """Raises ValueError for a ragged tensor, and for a symbolic tensor of another Keras."""
+    """Raises ValueError for what is no dense tensor, and for a tensor of another Keras."""
+    if isinstance(x, (Mapping, tf.SparseTensor)):
+        raise ValueError(
+            f"{type(layer).__name__} takes dense tensors as arguments, not a {type(x).__name__}."
+        )
     if isinstance(getattr(x, "type_spec", x), (tf.RaggedTensor, tf.RaggedTensorSpec)):
         raise ValueError(
             f"{type(layer).__name__} takes no ragged tensors; give x.to_tensor() and "

@@ -17,8 +17,10 @@ def boolean_mask(mask: Any, name: str = "mask") -> tf.Tensor:
     numbers count as True.
     """
     mask = tf.convert_to_tensor(mask)
-    if not (mask.dtype.is_integer or mask.dtype.is_floating):
+    if mask.dtype == tf.bool:
         return mask
+    if not (mask.dtype.is_integer or mask.dtype.is_floating):
+        raise ValueError(f"{name} has the dtype {mask.dtype.name}; it must hold booleans, or 0/1.")
     values = tf.get_static_value(mask)
     if values is not None and not ((values == 0) | (values == 1)).all():
         other = values[(values != 0) & (values != 1)].flat[0]

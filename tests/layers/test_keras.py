@@ -237,6 +237,13 @@ def test_attend_reads_arrays_too():
     np.testing.assert_array_equal(*(layer.attend(v)["forward_gate"] for v in (x, tf.constant(x))))
 
 
+@pytest.mark.parametrize("wrap", [lambda x: {"x": x}, tf.sparse.from_dense])
+def test_dictionaries_and_sparse_tensors_are_refused(wrap):
+    for layer in (layers.Source2Token(), encoders.DiSAN(4)):
+        with pytest.raises(ValueError, match=r"takes dense tensors as arguments, not a \w+\.$"):
+            layer(wrap(tf.ones([2, 3, DIM])))
+
+
 def test_ragged_tensors_are_refused_with_a_remedy():
     x = tf.RaggedTensor.from_row_lengths(tf.ones([4, DIM]), [3, 1])
     with pytest.raises(ValueError, match=r"ragged tensors; give x\.to_tensor\(\) and mask="):

@@ -84,6 +84,16 @@ def test_numbers_other_than_0_and_1_are_no_mask(values, make):
         layers.MultiwayCoAttention("B")(x, x, second_mask=make([values]))
 
 
+@pytest.mark.parametrize("values", [["a", "b"], [1j, 0j]])
+def test_strings_and_complex_numbers_are_no_mask(values):
+    x = tf.ones([1, 2, DIM])
+    for layer in (layers.DirectionalSelfAttention(4), layers.Source2Token()):
+        with pytest.raises(
+            ValueError, match="mask has the dtype .*; it must hold booleans, or 0/1"
+        ):
+            layer(x, mask=np.array([values]))
+
+
 @pytest.mark.parametrize("direction", ["forward", "backward", "diagonal"])
 def test_a_padded_head_attends_to_nothing(direction):
     layer, x = layers.DirectionalSelfAttention(4, direction), tf.ones([3, 4, DIM])

@@ -44,6 +44,7 @@ def read_classes(
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
+    names = tuple(map(str, names))  # of NumPy's strings
     if len(names) < 2 or len({name.strip() for name in names}) < len(names):
         raise ValueError(f"classes={names} must be at least two different names.")
     if not all(name.strip() for name in names):
@@ -199,6 +200,11 @@ def read_class_weights(weights: Any, classes: Sequence[str]) -> Optional[dict[in
             )
         if isinstance(weight, (str, bytes)) or not np.isscalar(weight):
             raise ValueError(f"class_weight: the weight of {name!r} is {weight!r}, not a number.")
+        if not 0 <= weight < float("inf"):
+            raise ValueError(
+                f"class_weight: the weight of {name!r} is {weight}; it must be a finite number of "
+                "at least 0."
+            )
     try:
         numbers = class_numbers(weights, classes).tolist()
     except ValueError as error:

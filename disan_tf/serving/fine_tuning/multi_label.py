@@ -10,6 +10,7 @@ from disan_tf.common.options import suggestion
 from disan_tf.layers.serialization import serializable
 
 _ONE_CLASS = ("sparse", "categorical")  # prefixes of losses' names
+_OF_PROBABILITIES = ("crossentropy", "bce", "kl_divergence", "kldivergence", "kld", "poisson")
 _BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
 
 
@@ -36,45 +37,61 @@ def default_metrics(are_logits: bool) -> list:
     return [score(name, threshold=0.5, name=f"{name}_f1") for name in ("micro", "macro")]
 
 
-def check_loss(names: Sequence[str], multi_label: bool) -> None:
-    """Raises ValueError for a loss that does not fit a classifier's probabilities.
+def check_loss(loss: Any, name: str, multi_label: bool, are_logits: bool) -> None:
+    """Raises ValueError for a loss of Keras that does not fit a classifier's outputs.
 
     Args:
-      names: the names of the losses in Keras, see `loss_names`.
+      loss: the loss, or its name.
+      name: its name in Keras, see `loss_names`.
       multi_label: whether each class has an independent probability instead of a softmax.
+      are_logits: whether the outputs are logits instead of probabilities.
     """
-    for name in names:
-        word = name.lower()
-        if multi_label and word.startswith(_ONE_CLASS):
-            raise ValueError(
-                f"loss={name} expects one class for each text, but multi_label=True allows "
-                "several; use BinaryCrossentropy(from_logits=True)."
-            )
-        if not multi_label and word.startswith(_BINARY):
-            raise ValueError(
-                f"loss={name} expects an independent probability for each class, but this "
-                "classifier has a softmax; use SparseCategoricalCrossentropy(from_logits=True), or "
-                "multi_label=True for texts with several classes."
-            )
+    word = name.lower()
+    if multi_label and word.startswith(_ONE_CLASS):
+        raise ValueError(
+            f"loss={name} expects one class for each text, but multi_label=True allows "
+            "several; use BinaryCrossentropy(from_logits=True)."
+        )
+    if not multi_label and word.startswith(_BINARY):
+        raise ValueError(
+            f"loss={name} expects an independent probability for each class, but this "
+            "classifier has a softmax; use SparseCategoricalCrossentropy(from_logits=True), or "
+            "multi_label=True for texts with several classes."
+        )
+    reads_logits = isinstance(loss, tf.keras.losses.Loss) and loss.get_config().get("from_logits")
+    if are_logits and word.endswith(_OF_PROBABILITIES) and not reads_logits:
+        activation = "sigmoid" if multi_label else "softmax"
+        raise ValueError(
+            f"loss={name} expects probabilities, but the classifier returns logits; use a loss "
+            f"with from_logits=True, or a classifier with activation='{activation}'."
+        )
+    if reads_logits and not are_logits:
+        raise ValueError(
+            f"loss={name} has from_logits=True, but the classifier returns probabilities; use "
+            f"{name}()."
+        )
 
 
 def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
     """Returns the labels of texts as rows <float32>[count, classes] of 0 and 1.
 
     Args:
-      y: for each text a list of names, or a row of 0 and 1; a DataFrame may have the classes as its
-        columns, in any order.
+      y: for each text a list of names, or a row of 0 and 1; or a DataFrame or dictionary with a
+        column of 0 and 1 for each class, in any order.
       classes: the names of the classes.
       count: the number of texts.
 
     Raises:
       ValueError: a name is no class, a number is neither 0 nor 1, or the shape does not fit.
     """
-    names = [str(name) for name in getattr(y, "columns", [])]
+    names = [str(name) for name in (y if isinstance(y, Mapping) else getattr(y, "columns", []))]
     if {*names} == {*classes} and len(names) == len(classes):
         y = np.stack([np.asarray(y[name]) for name in classes], axis=1)
     if isinstance(y, Mapping):
-        raise ValueError("the labels are a mapping; give a list of names, or a row, for each text.")
+        raise ValueError(
+            "the labels are a mapping, whose keys must be the classes; or give a list of names, or "
+            "a row, for each text."
+        )
     if hasattr(y, "dtype") and getattr(y, "ndim", len(getattr(y, "shape", ()))) == 2:
         rows = np.asarray(y)
     else:

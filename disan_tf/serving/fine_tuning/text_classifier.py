@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_arguments
+from disan_tf.common.options import check_arguments, check_type
 from disan_tf.common.process import check_fork
 from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import KerasOptions, serializable
@@ -226,8 +226,9 @@ class TextClassifier(TextModel):
                 "jit_compile=True: XLA cannot compile the look-up of strings; leave it out."
             )
         is_linear = self.activation is tf.keras.activations.linear
-        if loss is not None:
-            check_loss(loss_names(loss), self.multi_label)
+        for one in tf.nest.flatten(loss or []):
+            for name in loss_names(one):
+                check_loss(one, name, self.multi_label, is_linear)
         losses = tf.keras.losses
         if self.multi_label:
             loss = loss or losses.BinaryCrossentropy(from_logits=is_linear)
@@ -394,7 +395,13 @@ class TextClassifier(TextModel):
           texts: as for `predict`.
           batch_size: number of texts in a batch.
           threshold: a multi-label classifier predicts classes of at least this probability.
+
+        Raises:
+          ValueError: the threshold is not between 0 and 1.
         """
+        check_type("threshold", threshold, float)
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold={threshold} must be between 0 and 1.")
         texts = self._read(texts, None, None)[0]
         if self.multi_label:
             likely = self.predict_proba(texts, batch_size) >= threshold

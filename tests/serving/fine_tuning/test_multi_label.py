@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.serving.export import client
-from disan_tf.serving.fine_tuning.multi_label import check_loss, read_label_sets
+from disan_tf.serving.fine_tuning.multi_label import read_label_sets
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from tests.support.models.films import LABELS, TEXTS
 
@@ -172,6 +172,19 @@ def test_texts_without_any_class_are_rows_of_zeros():
         ("hinge", False, "loss=hinge expects"),
         ("sparse_categorical_crossentropy", True, "expects one class for each text"),
         (tf.keras.losses.CategoricalCrossentropy(), True, "use BinaryCrossentropy"),
+        ("sparse_categorical_crossentropy", False, "expects probabilities, but the classifier re"),
+        (
+            tf.keras.losses.CategoricalCrossentropy(),
+            False,
+            "or a classifier with activation='softm",
+        ),
+        (
+            tf.keras.losses.sparse_categorical_crossentropy,
+            False,
+            "use a loss with from_logits=True",
+        ),
+        ("kl_divergence", False, "loss=kl_divergence expects probabilities"),
+        ("binary_crossentropy", True, "or a classifier with activation='sigmoid'"),
     ],
 )
 def test_a_loss_of_other_probabilities_is_refused(preset, loss, multi_label, message):
@@ -180,9 +193,32 @@ def test_a_loss_of_other_probabilities_is_refused(preset, loss, multi_label, mes
         model.compile(loss=loss)
 
 
-def test_losses_that_fit_are_accepted():
-    check_loss(["BinaryCrossentropy", "mse"], True)
-    check_loss(["SparseCategoricalCrossentropy", "categorical_hinge", "mse"], False)
+@pytest.mark.parametrize("multi_label", [False, True])
+@pytest.mark.parametrize("are_logits", [False, True])
+def test_losses_that_fit_are_accepted_and_others_of_logits_are_not(preset, multi_label, are_logits):
+    activation = None if are_logits else "sigmoid" if multi_label else "softmax"
+    options = {"multi_label": multi_label, "activation": activation}
+    model = TextClassifier.from_preset(preset, classes=CLASSES, **options)
+    losses = tf.keras.losses
+    kind = losses.BinaryCrossentropy if multi_label else losses.CategoricalCrossentropy
+    for loss in (kind(from_logits=are_logits), "mse", lambda y, z: z, None):
+        model.compile(loss=loss)
+    if not are_logits:
+        with pytest.raises(ValueError, match="has from_logits=True, but .* returns probabilities"):
+            model.compile(loss=kind(from_logits=True))
+
+
+@pytest.mark.parametrize("threshold", [2, -0.1, "a", None, float("nan")])
+def test_a_threshold_is_a_probability(classifier, threshold):
+    with pytest.raises(ValueError, match="threshold=.* must be"):
+        classifier.predict_labels(TEXTS, threshold=threshold)
+
+
+def test_a_dictionary_may_have_a_column_of_each_class():
+    columns = {name: [0, 1] for name in reversed(CLASSES)}
+    columns[CLASSES[0]] = [1, 0]
+    expected = [[1, 0, 0], [0, 1, 1]]
+    np.testing.assert_array_equal(read_label_sets(columns, CLASSES, 2), expected)
 
 
 @pytest.mark.parametrize("activation, multi_label", [("softmax", True), ("sigmoid", False)])

@@ -44,7 +44,7 @@ flags.DEFINE_string("split", "test", "Split to score: train, dev, test or mismat
 flags.DEFINE_string("input", "-", "Text, JSON, TSV or CSV, also gzipped; - is standard input.")
 flags.DEFINE_string("row", None, "Row of a paper, such as disan/sick (default: list the rows).")
 flags.DEFINE_bool("released", False, "Score the released model of a row instead of training.")
-flags.DEFINE_bool("baseline", None, "Score TF-IDF with logistic regression too.")
+flags.DEFINE_bool("baseline", None, "Score logistic regressions on TF-IDF weights too.")
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Format of --input (default: by name)."
 )

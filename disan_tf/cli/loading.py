@@ -86,14 +86,14 @@ def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False):
 
 
 def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
-    """Returns the baseline's score beside predictions by `write_evaluation`; [] without one.
+    """Returns the baselines' scores beside predictions by `write_evaluation`; [] without any.
 
     `is_wanted` is the value of --baseline; None = for tables of a user's own.
     """
     import numpy as np
 
     from disan_tf.input_pipeline.corpus_format import Keys
-    from disan_tf.study.baseline import describe_baseline, fit_baseline
+    from disan_tf.study.baseline import describe_baseline, fit_baselines
     from disan_tf.training.evaluation import scored_split
 
     if is_wanted is None:
@@ -101,12 +101,13 @@ def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list
     if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
         return []
     splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
-    fitted = fit_baseline(corpus.vocabulary, *splits)
-    if fitted is None:
-        return []
+    criterion = bundle.config.train.get("criterion") or bundle.model.criterion
+    judged = len(bundle.classes), criterion
+    fitted = fit_baselines(corpus.vocabulary, *splits, *judged)
     with np.load(folder / f"{split}.npz") as written:
         predictions = written["predictions"]
-    return [describe_baseline(fitted, predictions, splits[-1].labels)]
+    labels = splits[-1].labels
+    return [describe_baseline(baseline, predictions, labels, *judged) for baseline in fitted]
 
 
 def initial_model(name):

@@ -48,7 +48,7 @@ def difference(
 
     Args:
       ours, others: the members of two series, at least one each.
-      score: "accuracy", "pearson" or "mse".
+      score: "accuracy", "macro_f1" (over the classes that occur), "pearson" or "mse".
       spread: the members of a third series, at least two; empty = none.
 
     Returns:
@@ -182,5 +182,26 @@ def _squared_errors(members):
     return np.square(errors).T, lambda means: means
 
 
-_STATISTICS = {"accuracy": _accuracies, "pearson": _correlations, "mse": _squared_errors}
-PAIRED = tuple(_STATISTICS)  # the scores whose differences have an interval
+def _macro_f1(members):
+    """Returns the columns whose means give all macro F1: for each class, its labels and hits."""
+    numbers = np.unique([member for pair in members for member in pair])
+    gold = members[0].labels[:, None] == numbers
+    columns = [gold]
+    for member in members:
+        predicted = member.predictions[:, None] == numbers
+        columns += [predicted & gold, predicted]
+
+    def scores_of(means):
+        gold, *parts = np.split(means, 1 + 2 * len(members), axis=1)
+        scores = []
+        for hits, predicted in zip(parts[::2], parts[1::2]):
+            either = gold + predicted
+            scores.append(np.mean(2 * hits / np.where(either > 0, either, 1), axis=1))
+        return np.stack(scores, axis=1)
+
+    return np.concatenate(columns, axis=1).astype(np.float64), scores_of
+
+
+PAIRED = ("accuracy", "pearson", "mse")  # the criteria whose differences have an interval
+_STATISTICS = dict(zip(PAIRED, (_accuracies, _correlations, _squared_errors)))
+_STATISTICS["macro_f1"] = _macro_f1

@@ -1,31 +1,40 @@
-"""The baseline of a classifier: a logistic regression on TF-IDF weights of words and word pairs."""
+"""The baselines of a classifier: logistic regressions on TF-IDF weights of a corpus."""
 
+import time
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
 from disan_tf.input_pipeline import Split
 from disan_tf.metrics.differences import Predictions, difference
-from disan_tf.metrics.scores import accuracy
+from disan_tf.metrics.scores import accuracy, macro_f1
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # C, the inverse weight of the penalty
+_WORDS = {"ngram_range": (1, 2), "sublinear_tf": True}
+_CHARACTERS = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": 2, "sublinear_tf": True}
+FEATURES = {"words": (_WORDS,), "words and characters": (_WORDS, _CHARACTERS)}
 _SPECIAL = ["", "<unk>"]  # words of ids 0 and 1
 _MOST_STEPS = 300  # of L-BFGS, which needs some fifty
 
 
 class Baseline(NamedTuple):
-    """The predictions of the regression that was the best on dev, and its C."""
+    """The predictions of the regression that was the best on dev, and how it was made.
 
+    `features` is a key of `FEATURES`, `strength` is C, and `seconds` are processor seconds.
+    """
+
+    features: str
     predictions: np.ndarray
     strength: float
+    seconds: float
 
 
-def fit_baseline(
-    vocabulary: Sequence[str], train: Split, dev: Split, split: Split
-) -> Optional[Baseline]:
-    """Predicts the classes of a split; dev selects C from `STRENGTHS`.
+def fit_baselines(
+    vocabulary: Sequence[str], train: Split, dev: Split, split: Split, classes: int, criterion: str
+) -> list[Baseline]:
+    """Predicts the classes of a split; for each of `FEATURES` dev selects C from `STRENGTHS`.
 
     The regression reads the prepared corpus, and so has the model's tokens. The features of a pair
     are the weights of either text, their products and absolute differences, the cosine, and how
@@ -34,49 +43,71 @@ def fit_baseline(
     Args:
       vocabulary: the words of ids 2 and up.
       train, dev, split: splits of a corpus with classes.
+      classes: the number of classes.
+      criterion: the score on dev that selects C, "accuracy" or "macro_f1".
 
     Returns:
-      The baseline; None if the training part has one class alone, or no word of two letters.
+      The baselines; none if the training part has one class alone, or no word of two letters.
     """
+    if len(np.unique(train.labels)) < 2:
+        return []
+    words = np.array([*_SPECIAL, *vocabulary], dtype=object)
+    texts = [_texts(part, words) for part in (train, dev, split)]
+    labels = train.labels, dev.labels
+
+    def score(predictions):
+        if criterion == "macro_f1":
+            return macro_f1(predictions, dev.labels, classes)
+        return accuracy(predictions, dev.labels)
+
+    found = [_fit(features, texts, labels, score) for features in FEATURES]
+    return [baseline for baseline in found if baseline]
+
+
+def _fit(features: str, texts, labels, score):
+    """Returns a `Baseline`; None if the texts have no features."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    words = np.array([*_SPECIAL, *vocabulary], dtype=object)
-    texts = [_texts(part, words) for part in (train, dev, split)]
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
+    start = time.process_time()
+    vectorizers = [TfidfVectorizer(**options) for options in FEATURES[features]]
     try:
-        vectorizer.fit(text for field in texts[0] for text in field)
+        for vectorizer in vectorizers:
+            vectorizer.fit(text for field in texts[0] for text in field)
     except ValueError:  # an empty vocabulary
         return None
-    if len(np.unique(train.labels)) < 2:
-        return None
-    of_train, of_dev, of_split = (_features(vectorizer, fields) for fields in texts)
+    of_train, of_dev, of_split = (_features(vectorizers, fields) for fields in texts)
     regression = LogisticRegression(max_iter=_MOST_STEPS, warm_start=True)
-    best, best_score = None, -1.0
+    best, best_score = (None, None), -1.0
     for strength in STRENGTHS:
         regression.C = strength
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            regression.fit(of_train, train.labels)
-        score = accuracy(regression.predict(of_dev), dev.labels)
-        if score > best_score:
-            best, best_score = Baseline(regression.predict(of_split), strength), score
-    return best
+            regression.fit(of_train, labels[0])
+        if (found := score(regression.predict(of_dev))) > best_score:
+            best, best_score = (regression.predict(of_split), strength), found
+    return Baseline(features, *best, time.process_time() - start)
 
 
-def describe_baseline(baseline: Baseline, predictions: np.ndarray, labels: np.ndarray) -> str:
-    """Describes the baseline's accuracy and the paired interval of the model's lead.
+def describe_baseline(
+    baseline: Baseline, predictions: np.ndarray, labels: np.ndarray, classes: int, criterion: str
+) -> str:
+    """Describes a baseline's scores and the paired interval of the model's lead.
 
-    `predictions` are the model's on the same examples, `labels` the gold classes, <int>[examples].
+    `predictions` are the model's on the same examples, `labels` the gold classes, <int>[examples];
+    `classes` and `criterion`, whose lead has the interval, see `fit_baselines`.
     """
     model, other = Predictions(predictions, labels), Predictions(baseline.predictions, labels)
-    interval, _ = difference([model], [other], "accuracy")
+    interval, _ = difference([model], [other], criterion)
     lead, low, high = (100 * part for part in interval)
+    name = {"accuracy": "accuracy", "macro_f1": "macro F1"}[criterion]
     return (
-        f"baseline, TF-IDF and logistic regression (C={baseline.strength:g}): accuracy "
-        f"{accuracy(baseline.predictions, labels):.4f}; the model's is {lead:+.1f} points (95 % "
-        f"interval {low:+.1f} to {high:+.1f})"
+        f"baseline, TF-IDF of {baseline.features} and logistic regression (C="
+        f"{baseline.strength:g}, {baseline.seconds:.0f} processor seconds): accuracy "
+        f"{accuracy(baseline.predictions, labels):.4f}, macro F1 "
+        f"{macro_f1(baseline.predictions, labels, classes):.4f}; the model's {name} is {lead:+.1f} "
+        f"points (95 % interval {low:+.1f} to {high:+.1f})"
     )
 
 
@@ -89,17 +120,21 @@ def _texts(split: Split, words: np.ndarray) -> list[list[str]]:
     ]
 
 
-def _features(vectorizer, fields: list[list[str]]):
+def _features(vectorizers, fields: list[list[str]]):
     """Returns the features of texts or pairs, a sparse matrix with a row for each example."""
     from scipy.sparse import csr_matrix, hstack
 
-    weights = [vectorizer.transform(texts) for texts in fields]
-    if len(fields) == 1:
-        return weights[0]
-    first, second = weights
-    product = first.multiply(second)
-    shared = []  # shares of common words in both texts, in the first and in the second
-    for a, b in ((set(a.split()), set(b.split())) for a, b in zip(*fields)):
-        shared.append([len(a & b) / max(1, len(whole)) for whole in (a | b, a, b)])
-    dense = csr_matrix(np.column_stack([product.sum(axis=1), np.array(shared)]))
-    return hstack((first, second, product, abs(first - second), dense)).tocsr()
+    parts = []
+    for vectorizer in vectorizers:
+        weights = [vectorizer.transform(texts) for texts in fields]
+        parts += weights
+        if len(fields) == 2:
+            first, second = weights
+            product = first.multiply(second)
+            parts += [product, abs(first - second), csr_matrix(product.sum(axis=1))]
+    if len(fields) == 2:
+        shared = []  # shares of common words in both texts, in the first and in the second
+        for a, b in ((set(a.split()), set(b.split())) for a, b in zip(*fields)):
+            shared.append([len(a & b) / max(1, len(whole)) for whole in (a | b, a, b)])
+        parts.append(csr_matrix(np.array(shared)))
+    return hstack(parts).tocsr()

@@ -27,7 +27,7 @@ from disan_tf.common.tables import markdown_table
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.metrics.differences import Predictions, difference
 from disan_tf.serving.fine_tuning.recipe import hold_out
-from disan_tf.study.baseline import fit_baseline
+from disan_tf.study.baseline import fit_baselines
 from tests.support.runs.training import load_config
 
 Rows = Sequence[tuple[str, ...]]  # one text or two, then the class
@@ -95,7 +95,7 @@ def _shuffled(rows: Rows, seed: int) -> Rows:
 
 
 def fit_tfidf(train: Rows, test: Rows, *_) -> list[str]:
-    """Returns the predictions of the baseline that `--mode=evaluate` prints."""
+    """Returns the predictions of the first baseline that `--mode=evaluate` prints."""
     names = ("text", "label") if len(train[0]) == 2 else ("text", "second_text", "label")
     config = load_config("own_table", "pairs" if len(names) == 3 else "")
     config.data.update(train="train.csv", test="test.csv", vectors="")
@@ -105,8 +105,8 @@ def fit_tfidf(train: Rows, test: Rows, *_) -> list[str]:
                 csv.writer(file).writerows([names, *rows])
         corpus = PreparedCorpus(prepare(config.data, Path(folder), Path(folder) / "prepared"))
         splits = [corpus.split(part) for part in ("train", "dev", "test")]
-        numbers = fit_baseline(corpus.vocabulary, *splits).predictions
-        return [corpus.classes[number] for number in numbers]
+        words, _ = fit_baselines(corpus.vocabulary, *splits, len(corpus.classes), "accuracy")
+        return [corpus.classes[number] for number in words.predictions]
 
 
 def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> list[str]:

@@ -44,6 +44,18 @@ def test_the_interval_is_about_that_of_the_normal_distribution():
     assert found.high == pytest.approx(found.value + half, abs=0.004)
 
 
+def test_macro_f1_is_that_of_scikit_learn():
+    from sklearn.metrics import f1_score
+
+    one, other = _right(0.6, seed=1), _right(0.5, seed=2)
+    found, _ = difference([one], [other], "macro_f1")
+    first, second = (f1_score(LABELS, each.predictions, average="macro") for each in (one, other))
+    assert found.value == pytest.approx(first - second)
+    by_accuracy, _ = difference([one], [other], "accuracy")
+    assert found.low == pytest.approx(by_accuracy.low, abs=0.02)
+    assert found.high == pytest.approx(by_accuracy.high, abs=0.02)
+
+
 def test_a_model_does_not_differ_from_itself():
     assert difference([_right(0.5)], [_right(0.5)], "accuracy")[0] == (0.0, 0.0, 0.0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from disan_tf.input_pipeline import Split
-from disan_tf.study.baseline import Baseline, describe_baseline, fit_baseline
+from disan_tf.study.baseline import Baseline, describe_baseline, fit_baselines
 
 VOCABULARY = [*"abcdefgh", "not", "good", "bad", "film"]
 IDS = {word: number for number, word in enumerate(VOCABULARY, start=2)}
@@ -23,8 +23,16 @@ def split(examples, fields=("sentence",)) -> Split:
     return Split(fields, ids, offsets, labels, np.array([b"x"] * len(examples)))
 
 
-def predict(train, dev, test, fields=("sentence",)):
-    return fit_baseline(VOCABULARY, *(split(part, fields) for part in (train, dev, test)))
+def fit(train, dev, test, fields=("sentence",), criterion="accuracy"):
+    splits = (split(part, fields) for part in (train, dev, test))
+    return fit_baselines(VOCABULARY, *splits, 2, criterion)
+
+
+def predict(*args, **kwargs):
+    """The baseline on words."""
+    words, both = fit(*args, **kwargs)
+    assert (words.features, both.features) == ("words", "words and characters")
+    return words
 
 
 def test_two_words_in_a_row_are_a_feature():
@@ -45,6 +53,32 @@ def test_dev_selects_the_strength():
     assert strict == 0.1 < exact
 
 
+def test_the_criterion_selects_the_strength():
+    """The frequent class alone has the accuracy, and the exact fit the macro F1."""
+    train = [("film good", 0)] * 30 + [("film bad", 1)] * 3
+    dev = [("film bad", 0)] * 6 + [("film good", 0)] * 3 + [("film bad", 1)] * 4
+    strict, exact = (predict(train, dev, dev, criterion=name) for name in ("accuracy", "macro_f1"))
+    assert strict.predictions.tolist() == [0] * 13
+    assert {*exact.predictions.tolist()} == {0, 1}
+
+
+def test_parts_of_words_are_features_of_the_second_baseline():
+    vocabulary = ["untrue", "unfair", "true", "fair", "unkind", "kind"]
+    train = [("untrue", 0), ("unfair", 0), ("true", 1), ("fair", 1)] * 10
+    ids = {word: number for number, word in enumerate(vocabulary, start=2)}
+
+    def part(examples):
+        numbers = np.array([ids[text] for text, _ in examples], np.int32)
+        labels = np.array([label for _, label in examples], np.int32)
+        offsets = np.arange(len(numbers) + 1)
+        names = np.array([b"x"] * len(examples))
+        return Split(("sentence",), {"sentence": numbers}, {"sentence": offsets}, labels, names)
+
+    test = [("unkind", 0), ("kind", 1)]
+    words, both = fit_baselines(vocabulary, *map(part, (train, train, test)), 2, "accuracy")
+    assert both.predictions.tolist() == [0, 1] != words.predictions.tolist()
+
+
 def test_shared_words_decide_pairs():
     random, words = Random(0), ["good", "bad", "film", "not"]
 
@@ -59,14 +93,15 @@ def test_shared_words_decide_pairs():
 
 @pytest.mark.parametrize("train", [[("good", 0)] * 4, [("a", 0), ("b", 1)]])
 def test_one_class_or_no_word_has_no_baseline(train):
-    assert predict(train, train, train) is None
+    assert fit(train, train, train) == []
 
 
 def test_the_lead_is_paired():
     labels = np.array([0, 1] * 50)
     model, other = labels.copy(), labels.copy()
     model[:20], other[:30] = 1 - labels[:20], 1 - labels[:30]
-    text = describe_baseline(Baseline(other, 10.0), model, labels)
-    assert "(C=10): accuracy 0.7000; the model's is +10.0 points" in text
+    text = describe_baseline(Baseline("words", other, 10.0, 2.4), model, labels, 2, "accuracy")
+    assert "of words and logistic regression (C=10, 2 processor seconds): accuracy 0.7000" in text
+    assert "macro F1 0.7000; the model's accuracy is +10.0 points" in text
     low, high = text.partition("interval ")[2].rstrip(")").split(" to ")
     assert 4 <= float(low) <= 6 and 15 <= float(high) <= 17  # unpaired: -2 and +22

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from disan_tf.common.progress import QuietBar, format_seconds
 
-_STEPS = "step {n:,}/{total:,} {bar} {rate_noinv_fmt}, about {remaining} left{postfix}"
+_STEPS = "step {n:,}/{total:,} {bar} {rate_noinv_fmt}, at most {remaining} left{postfix}"
 
 
 class ConsoleLog(tf.keras.callbacks.Callback):
@@ -39,7 +39,7 @@ class ConsoleLog(tf.keras.callbacks.Callback):
         print(
             f"step {logs['step']:,} of {self._steps:,}, epoch "
             f"{logs['step'] / self._epoch_steps:.1f}: {describe_scores(logs)}, "
-            f"{speed * self._examples:,.0f} examples/s, about {left} left",
+            f"{speed * self._examples:,.0f} examples/s, at most {left} left",
             flush=True,
         )
 

@@ -52,4 +52,4 @@ def test_a_line_tells_speed_and_time_left(capsys, monkeypatch):
     log.on_test_end({"step": 40, "loss": 1.5, "accuracy": 0.25, "watched": {"test": {"loss": 2.0}}})
     line = capsys.readouterr().out
     assert line.startswith("step 40 of 100, epoch 4.0: dev loss 1.5000, dev accuracy 0.2500")
-    assert line.endswith("31 examples/s, about 30 s left\n")
+    assert line.endswith("31 examples/s, at most 30 s left\n")

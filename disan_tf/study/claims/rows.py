@@ -129,11 +129,14 @@ class Rows:
         value, interval, covers = _difference(names, records, score, spread)
         dev = [mean(run, "dev", score.key) for run in (first, second)]
         has_dev = score.split == "test" and None not in dev
-        borrowed = "with another model's spread over seeds" if covers == BORROWED else ""
+        borrowed = ["with another model's spread over seeds"] if covers == BORROWED else []
         toward, gain, lead = _toward(score, interval), None, 0.0
         if toward and score == TABLES[self.table].headline:  # curves show no other score
             lead = max(toward.low, -toward.high)
             gain = gain_at_the_end(second if toward.value > 0 else first)
+        conditions = self._conditions(names, records, gain, lead)
+        conditions["scope"] = ", ".join([*filter(None, [conditions["scope"]]), *borrowed])
+        conditions["protocol"] = ", ".join([conditions["protocol"], *self._others(names, records)])
         return Finding(
             paper,
             ours=f"{score.show(first)} and {score.show(second)}".replace("r ", ""),
@@ -142,16 +145,23 @@ class Rows:
             interval=toward,
             lead=self.lead,
             covers=covers,
-            scope=", ".join(filter(None, [scope_of(first, second, gain, lead), borrowed])),
             gain_on_dev="" if gain is None else score.show_difference(gain),
-            share=shares(first, second),
-            seeds=f"{len(seeds_of(first))} and {len(seeds_of(second))}",
             dev=score.show_difference(dev[0] - dev[1]) if has_dev else "",
-            protocol=", ".join([describe_protocol(first), *self._others(names, records)]),
             remarks=(*self._remarks(first, second), *self._seed_remarks(spread, records)),
-            unequal=unequal_conditions(first, second, {*self.free, *self.apart}),
-            runs=names,
+            **conditions,
         )
+
+    def _conditions(self, names, records: Records, gain=None, lead: float = 0.0) -> dict:
+        """Returns the fields of a `Finding` that describe the trainings; see `scope_of`."""
+        first, second = runs = [records.results[name] for name in names]
+        return {
+            "scope": scope_of(first, second, gain, lead),
+            "share": shares(*runs),
+            "seeds": " and ".join(str(len(seeds_of(run))) for run in runs),
+            "protocol": describe_protocol(first),
+            "unequal": unequal_conditions(*runs, {*self.free, *self.apart}),
+            "runs": names,
+        }
 
     def _remarks(self, *runs: dict) -> Iterator[str]:
         """Yields what a reader must know about the two models."""
@@ -244,7 +254,6 @@ class Recall(Rows):
         sides = [[_of_class(kept, number) for kept in records.predictions[name]] for name in names]
         interval, covers = difference(*sides, score.key)
         recalls = [fmean(np.mean(kept.predictions == number) for kept in side) for side in sides]
-        first, second = (records.results[name] for name in names)
         return Finding(
             "none",
             ours=" and ".join(map(score.format, recalls)),
@@ -252,12 +261,7 @@ class Recall(Rows):
             value=interval.value,
             interval=interval,
             covers=covers,
-            scope=scope_of(first, second, None, 0.0),
-            share=shares(first, second),
-            seeds=f"{len(seeds_of(first))} and {len(seeds_of(second))}",
-            protocol=describe_protocol(first),
-            unequal=unequal_conditions(first, second, {*self.free, *self.apart}),
-            runs=names,
+            **self._conditions(names, records),
         )
 
 
@@ -293,13 +297,8 @@ class Lengths(Rows):
             value=value,
             interval=interval,
             covers=covers,
-            scope=scope_of(*runs, None, 0.0),
-            share=shares(*runs),
-            seeds=" and ".join(str(len(seeds_of(run))) for run in runs),
-            protocol=describe_protocol(runs[0]),
             remarks=(f"{parts[0]['sentences']:.0f} sentences",),
-            unequal=unequal_conditions(*runs, {*self.free, *self.apart}),
-            runs=names,
+            **self._conditions(names, records),
         )
 
 

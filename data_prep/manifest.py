@@ -4,20 +4,22 @@ from data_prep.corpora import Corpus
 from disan_tf.common.errors import escape
 from disan_tf.common.options import count
 from disan_tf.input_pipeline.corpus_format import FORMAT, Keys
-from disan_tf.text.tokenizer import VERSIONS
 
 _MOST = 60  # classes in a line
 
 
-def describe(options, corpus: Corpus) -> dict:
-    """Returns the entries that are known before the words are counted."""
+def describe(options, corpus: Corpus, version: int) -> dict:
+    """Returns the entries that are known before the words are counted.
+
+    `version` is the version of the tokenizer.
+    """
     return {
         Keys.FORMAT: FORMAT,
         Keys.CORPUS: corpus.name,
         Keys.OPTIONS: options.to_dict(),
         Keys.TOKENIZER: {
             "name": options.tokenizer,
-            "version": VERSIONS[options.tokenizer],
+            "version": version,
             "lowercase": options.lowercase,
             "split_words": options.get("split_words", False),
             "empty_tokens": options.get("empty_tokens", False),

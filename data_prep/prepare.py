@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Optional
 
 from data_prep import bilm_files, stems_and_lemmas
-from data_prep.corpora import READERS, Corpus, subsets
+from data_prep.corpora import READERS, Corpus, read_corpus, subsets, tokenizer_version
 from data_prep.corpora.corpus import overlap_warnings
 from data_prep.manifest import describe
 from data_prep.word_features import write_word_features
@@ -28,10 +28,10 @@ from disan_tf.input_pipeline.corpus_format import (
     record_files,
 )
 from disan_tf.text import word_vectors
-from disan_tf.text.tokenizer import VERSIONS, lowercase
+from disan_tf.text.tokenizer import lowercase
 
 
-def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
+def prepare(options, data_dir: Path, prepared_dir: Path, version: Optional[int] = None) -> Path:
     """Prepares a corpus, unless it is prepared already from the same inputs.
 
     Args:
@@ -42,22 +42,25 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
         `word_bytes`, absent or 0 for none, the length of words that a biLM in training reads.
       data_dir: the raw corpora and vectors.
       prepared_dir: the prepared corpora.
+      version: the version of the tokenizer, which models and work directories record; None = see
+        `data_prep.corpora.tokenizer_version`.
 
     Returns:
-      `<prepared_dir>/<corpus>-<digest of the options>`.
+      `<prepared_dir>/<corpus>-<digest of the options and the version>`.
 
     Raises:
       UserError: missing or malformed inputs; no files are left behind.
     """
     data_dir, prepared_dir = Path(data_dir), Path(prepared_dir)
-    target = prepared_dir / directory_name(options)
+    version = version or tokenizer_version(options)
+    target = prepared_dir / directory_name(options, version)
     if is_current(target, data_dir, options):
         return target
     with scratch_folder(target) as scratch:
         new, outdated = scratch / "new", scratch / "outdated"
         new.mkdir()
         with _garbage_uncollected():
-            _write_corpus(options, data_dir, new)
+            _write_corpus(options, data_dir, new, version)
         if is_current(target, data_dir, options):  # another process was faster
             return target
         with contextlib.suppress(FileNotFoundError):
@@ -70,9 +73,10 @@ def prepare(options, data_dir: Path, prepared_dir: Path) -> Path:
     return target
 
 
-def is_prepared(options, data_dir: Path, prepared_dir: Path) -> bool:
+def is_prepared(options, data_dir: Path, prepared_dir: Path, version: Optional[int] = None) -> bool:
     """Returns whether `prepare` would find the corpus prepared; see there for the arguments."""
-    return is_current(Path(prepared_dir) / directory_name(options), Path(data_dir), options)
+    name = directory_name(options, version or tokenizer_version(options))
+    return is_current(Path(prepared_dir) / name, Path(data_dir), options)
 
 
 @contextlib.contextmanager
@@ -87,7 +91,7 @@ def _garbage_uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _write_corpus(options, data_dir: Path, folder: Path) -> None:
+def _write_corpus(options, data_dir: Path, folder: Path, version: int) -> None:
     """Reads, indexes and writes everything, the manifest last.
 
     Raises:
@@ -98,8 +102,9 @@ def _write_corpus(options, data_dir: Path, folder: Path) -> None:
     states = {path: state(path) for path in files}
     with stages(4) as begin:
         begin(f"preparing: reads {options.corpus}")
-        corpus = _read_corpus(options, data_dir)
-        manifest = _write_arrays(options, folder, corpus, vector_files, bilm, begin)
+        corpus = _read_corpus(options, data_dir, version)
+        manifest = describe(options, corpus, version)
+        manifest.update(_write_arrays(options, folder, corpus, vector_files, bilm, begin))
         begin("preparing: takes digests of the files")
         manifest[Keys.INPUTS] = {
             Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
@@ -124,10 +129,9 @@ def _write_arrays(
     """Writes the vocabulary, the word vectors and the splits; returns their manifest entries."""
     index = index_tokens(corpus)
     words = lowercase(index.tokens) if options.lowercase else index.tokens
-    manifest = describe(options, corpus)
     begin(f"preparing: reads {vector_files[0].name if vector_files else 'the words'}")
-    token_ids, about = write_vocabulary(options, folder, words, index.training_counts, vector_files)
-    manifest.update(about)
+    counts = index.training_counts
+    token_ids, manifest = write_vocabulary(options, folder, words, counts, vector_files)
     begin("preparing: writes arrays")
     flags, about = write_word_features(options, folder, index, corpus.fields)
     manifest.update(about)
@@ -159,8 +163,8 @@ def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
     return vectors, bilm
 
 
-def _read_corpus(options, data_dir: Path) -> Corpus:
-    corpus = READERS[options.corpus].read(data_dir, options)
+def _read_corpus(options, data_dir: Path, version: int) -> Corpus:
+    corpus = read_corpus(data_dir, options, version)
     for split, examples in corpus.splits.items():
         if not examples:
             raise UserError(
@@ -171,12 +175,15 @@ def _read_corpus(options, data_dir: Path) -> Corpus:
     return corpus
 
 
-def directory_name(options) -> str:
-    """Returns `<corpus>-<digest>`, with a digest over the options and all rules' versions."""
+def directory_name(options, version: int) -> str:
+    """Returns `<corpus>-<digest>`, with a digest over the options and all rules' versions.
+
+    `version` is the version of the tokenizer.
+    """
     content = {
         "format": FORMAT,
         "options": options.to_dict(),
-        "tokenizer_version": VERSIONS[options.tokenizer],
+        "tokenizer_version": version,
     }
     if options.get("word_features"):
         content["stems_and_lemmas"] = stems_and_lemmas.versions()

@@ -4,11 +4,13 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Optional
 
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.text import make_tokenizer, split_words
+from disan_tf.text import VERSIONS, make_tokenizer, split_words
+from disan_tf.text.tokenizer_rules import clean_text
 
 _WORDS = re.compile("[^\t-\r \0]+")  # words of `WhitespaceTokenizer`
 
@@ -24,15 +26,30 @@ class SentenceTokenizer:
       name: a key of `disan_tf.text.VERSIONS`.
       split: whether `disan_tf.text.split_words` divides tokens.
       keep_empty: the option of `split_words`.
+      version: the version of the tokenizer; None = the newest.
     """
 
-    def __init__(self, name: str, split: bool = False, keep_empty: bool = False):
-        self._tokenizer = make_tokenizer(name)
+    def __init__(
+        self,
+        name: str,
+        split: bool = False,
+        keep_empty: bool = False,
+        version: Optional[int] = None,
+    ):
+        self._tokenizer = make_tokenizer(name, version)
+        self._cleans = (version or VERSIONS[name]) > 1
         self._is_tokenised = name == "whitespace"
         self._split = split
         self._keep_empty = keep_empty
         self._pieces: dict[str, tuple[str, ...]] = {}  # by word
         self._sentences: dict[str, tuple[str, ...]] = {}  # SNLI repeats most premises three times
+
+    @classmethod
+    def of(cls, options) -> "SentenceTokenizer":
+        """Makes the tokenizer that a corpus' options name; see `data_prep.corpora.Reader`."""
+        names = ("split_words", "empty_tokens", "tokenizer_version")
+        given = (getattr(options, name, None) for name in names)
+        return cls(options.tokenizer, *given)
 
     def __call__(self, sentences: Sequence[str]) -> list[tuple[str, ...]]:
         """Returns each sentence's tokens; a blank sentence has none."""
@@ -46,7 +63,8 @@ class SentenceTokenizer:
 
     def _words(self, sentences: Sequence[str]) -> list[list[str]]:
         if self._is_tokenised:
-            return list(map(_whitespace_words, sentences))
+            texts = map(clean_text, sentences) if self._cleans else sentences
+            return list(map(_whitespace_words, texts))
         tokens = self._tokenizer.tokenize(tf.constant(sentences, tf.string))
         return _rows(_strings(tokens.flat_values), tokens.row_splits)
 

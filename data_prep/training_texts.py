@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Optional
 
-from data_prep.corpora import READERS, Corpus
+from data_prep.corpora import READERS, Corpus, multinli
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import write_atomically
 
@@ -26,7 +26,12 @@ _NLI = {"tokens": "text", "tokenizer": "treebank", "split_words": False, "empty_
 _HELD_OUT = {"dev_share": 0.1, "split_seed": 1}
 OPTIONS = {
     "snli": {**_NLI, "length_percentile": 1.0},
-    "multinli": {**_NLI, "length_percentile": 1.0, "split_seed": 1},
+    "multinli": {
+        **_NLI,
+        "length_percentile": 1.0,
+        "split_seed": 1,
+        "tokenizer_version": multinli.TOKENIZER_VERSION,
+    },
     "sst": {
         "level": "sentence",
         "classes": 5,

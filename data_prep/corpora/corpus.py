@@ -135,6 +135,8 @@ class Reader(Protocol):
       CHECKS: functions of the options that raise ValueError, see `disan_tf.common.options`.
       FIELDS: names of an example's texts, or a function from the options to these names.
       SPLITS: names of the splits, or a function from the options to these names.
+      TOKENIZER_VERSION: the version of the tokenizer with which the recorded results were trained,
+        if the newest version gives other tokens; else absent.
     """
 
     CHECKS: tuple[Callable, ...]
@@ -151,8 +153,9 @@ class Reader(Protocol):
     def read(self, data_dir: Path, options) -> Corpus:
         """Reads and checks the corpus.
 
-        Readers of `data_prep.corpora.TEST_FILES` accept a third argument `splits`, the splits to
-        read; the files of other splits may be missing.
+        `options` may have `tokenizer_version`, the version of the tokenizer; without it, the reader
+        takes the newest. Readers of `data_prep.corpora.TEST_FILES` accept a third argument
+        `splits`, the splits to read; the files of other splits may be missing.
 
         Raises:
           UserError: a missing file, or malformed data (names file and line).

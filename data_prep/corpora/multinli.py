@@ -30,6 +30,9 @@ def check_options(split_seed: int) -> None:
     check_at_least("split_seed", split_seed, 0)
 
 
+# Version 2 drops the soft hyphens of 170 pairs, with which the recorded results were trained.
+TOKENIZER_VERSION = 1
+
 CHECKS = (nli_files.check_options, subsets.check_options, check_options)
 FIELDS = nli_files.FIELDS
 SPLITS = ("train", "dev", "test", "mismatched")

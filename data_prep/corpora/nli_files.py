@@ -92,7 +92,7 @@ def read(data_dir: Path, layout: Layout, options, parts: Iterable[str]) -> Corpu
     inputs = _inputs(paths, subset_file)
     subset = subset_file and subsets.read(subset_file)
     corpus = Corpus(layout.name, FIELDS, CLASSES, {}, {}, inputs, unit="pairs")
-    tokenizer = SentenceTokenizer(options.tokenizer, options.split_words, options.empty_tokens)
+    tokenizer = SentenceTokenizer.of(options)
     for part, path in paths.items():
         taken = subset if part == "train" else None
         examples = list(_examples(path, options.tokens, tokenizer, remedy, taken))

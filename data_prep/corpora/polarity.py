@@ -145,7 +145,7 @@ def _read_files(paths: list[Path], name: str, source: Source, options) -> list[E
     if not rows:
         raise UserError(f"{paths[0]} contains no sentence; {RESTORE}.")
     names, labels, texts = zip(*rows)
-    tokens = SentenceTokenizer(options.tokenizer)(texts)
+    tokens = SentenceTokenizer.of(options)(texts)
     return list(map(Example, names, zip(tokens), labels))
 
 

@@ -66,7 +66,7 @@ def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
       UserError: a missing file, or malformed data (names file and line).
     """
     paths = _find(data_dir, splits)
-    tokenizer = SentenceTokenizer(options.tokenizer)
+    tokenizer = SentenceTokenizer.of(options)
     inputs = list(dict.fromkeys(paths.values()))
     corpus = Corpus("sick", FIELDS, CLASSES, {}, {}, inputs, unit="pairs", scores=True)
     for split, path in paths.items():

@@ -21,7 +21,8 @@ from data_prep.download.unpack import ZIP_ERRORS, one_line
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import bounded_lines, read_lines
 from disan_tf.common.options import check_choice
-from disan_tf.text.tokenizer_rules import KIM_CHARACTERS
+from disan_tf.text import VERSIONS
+from disan_tf.text.tokenizer_rules import KIM_CHARACTERS, clean_text
 
 OFFICIAL_TREES = {"train": 8544, "dev": 1101, "test": 2210}
 CLASSES = {
@@ -77,7 +78,7 @@ def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
         neutral, and of whole sentences), and optionally `contexts` (True keeps the sentence around
         each phrase); and `tokenizer`: "kim" cleans the leaves first, as
         `disan_tf.text.tokenizer.KimTokenizer` does, and drops examples that have no token left;
-        all others leave the tokens of the trees as they are.
+        all others leave the tokens of the trees as they are, up to `clean_text`.
       splits: the splits to read.
 
     Raises:
@@ -87,7 +88,10 @@ def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
     trees, classes = layout.read(), CLASSES[options.classes]
     corpus = Corpus("sst", FIELDS, classes, {}, {}, layout.files, unit="trees")
     official = {} if is_synthetic(layout.files) else OFFICIAL_TREES
+    version = getattr(options, "tokenizer_version", None) or VERSIONS[options.tokenizer]
     for split in splits:
+        if version > 1:
+            trees[split] = list(map(_visible, trees[split]))
         phrases = split == "train" and options.level == "phrase"
         nodes = [node for tree in trees[split] for node in tree if phrases or node.is_sentence]
         if options.tokenizer == "kim":
@@ -124,6 +128,19 @@ def _select(nodes: list[Node], classes: int, repetitions: bool) -> tuple[list[No
             seen.add(content)
             kept.append(node)
     return kept, dropped
+
+
+def _visible(tree: list[Node]) -> list[Node]:
+    """Returns the nodes of a tree with clean words; a word that would vanish stays."""
+    if all(map(str.isascii, tree[0].sentence)):
+        return tree
+    clean = {word: clean_text(word) or word for word in tree[0].sentence}
+    return [
+        node._replace(
+            tokens=tuple(map(clean.get, node.tokens)), sentence=tuple(map(clean.get, node.sentence))
+        )
+        for node in tree
+    ]
 
 
 def _cleaned(node: Node) -> Node:

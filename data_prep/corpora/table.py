@@ -53,7 +53,7 @@ def read(data_dir: Path, options) -> Corpus:
       UserError: a missing table or column, a malformed row, a label that the training table lacks,
         a score outside its scale (names file, line and column).
     """
-    tokenizer, options = SentenceTokenizer(options.tokenizer), TableOptions.of(options)
+    tokenizer, options = SentenceTokenizer.of(options), TableOptions.of(options)
     classes, tables, files_read = tuple(options.classes), {}, _find(data_dir, options)
     warnings = []
     for split, path in files_read.items():

@@ -29,6 +29,9 @@ def check_options(
     check_at_least("split_seed", split_seed, 0)
 
 
+# The texts of the recorded language model include MultiNLI's, see `multinli.TOKENIZER_VERSION`.
+TOKENIZER_VERSION = 1
+
 CHECKS = (check_options,)
 FIELDS = ("sentence",)
 SPLITS = ("train", "dev", "test")
@@ -64,7 +67,7 @@ def read(data_dir: Path, options) -> Corpus:
         for number, line in read_lines(path):
             names.append(f"{path.stem}-{number}")
             texts.append(line)
-    kept, dropped = _select(SentenceTokenizer(options.tokenizer)(texts), options)
+    kept, dropped = _select(SentenceTokenizer.of(options)(texts), options)
     corpus = Corpus("text", FIELDS, ("text",), {}, {}, paths, unit="lines")
     parts = _parts(len(kept), options)
     for number, split in enumerate(SPLITS):

@@ -93,7 +93,7 @@ def _read_file(path: Path, split: str, options) -> list[Example]:
             texts.append(text)
     if not names:
         raise UserError(f"{path} contains no question; {RESTORE}.")
-    tokens = SentenceTokenizer(options.tokenizer)(texts)
+    tokens = SentenceTokenizer.of(options)(texts)
     return list(map(Example, names, zip(tokens), labels))
 
 

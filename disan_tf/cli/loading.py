@@ -59,10 +59,11 @@ def _changed(config, change):
     return copy
 
 
-def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False):
+def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False, version=None):
     """Prepares the corpus of `config.data` and prints its counts; returns the `PreparedCorpus`.
 
     A corpus that was prepared before takes one line, unless `in_full` asks for all counts.
+    `version` is the version of the tokenizer, see `data_prep.prepare.prepare`.
     """
     import data_prep.prepare
     from data_prep import bilm_files
@@ -73,8 +74,8 @@ def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False):
     if data.get("bilm"):
         read_options(bilm_files.find(Path(data_dir), data.bilm)[0])
     folders = Path(data_dir), Path(prepared_dir)
-    was_prepared = data_prep.prepare.is_prepared(data, *folders)
-    corpus = PreparedCorpus(data_prep.prepare.prepare(data, *folders))
+    was_prepared = data_prep.prepare.is_prepared(data, *folders, version)
+    corpus = PreparedCorpus(data_prep.prepare.prepare(data, *folders, version))
     if was_prepared and not in_full:
         print(f"{describe_briefly(corpus.manifest)}, prepared before in {corpus.directory}")
     else:

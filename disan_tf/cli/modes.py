@@ -32,7 +32,9 @@ def train(
     from disan_tf.training.distribution.cluster import open_devices
 
     config = loading.read_config(config)
-    corpus_of = partial(loading.prepare_corpus, data_dir=data_dir, prepared_dir=prepared_dir)
+    folders = {"data_dir": data_dir, "prepared_dir": prepared_dir}
+    version = series.recorded_version(workdir)
+    corpus_of = partial(loading.prepare_corpus, **folders, version=version)
     initial = loading.initial_model(init_from) if init_from else None
     if seeds or folds:
         series.train_series(config, workdir, seeds, folds, corpus_of, pictures, initial)
@@ -66,19 +68,21 @@ def evaluate(
     from disan_tf.serving.presets import find_bundle
     from disan_tf.training import evaluation, series
 
-    def corpus_of(data):
+    def corpus_of(data, version):
         splits = loading.read_data(data).splits  # the checkpoint may come from a stranger
         if split not in splits:
             raise UserError(
                 f"--split={split} must be {join_choices(splits)}{suggestion(split, splits)}"
             )
-        return loading.prepare_corpus(data, data_dir, prepared_dir)
+        return loading.prepare_corpus(data, data_dir, prepared_dir, version=version)
 
     if workdir and Path(checkpoint) == Path(workdir) and not output and series.is_series(workdir):
-        series.evaluate_series(workdir, split, corpus_of)
+        version = series.recorded_version(workdir)
+        series.evaluate_series(workdir, split, partial(corpus_of, version=version))
         return
     bundle = load_bundle(find_bundle(checkpoint))
-    folder, corpus = Path(output or f"{workdir}/evaluation"), corpus_of(bundle.config.data)
+    folder = Path(output or f"{workdir}/evaluation")
+    corpus = corpus_of(bundle.config.data, bundle.info["tokenizer"]["version"])
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
     compared = loading.compare_with_baseline(bundle, corpus, folder, split, baseline)
     print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))

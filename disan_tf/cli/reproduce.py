@@ -31,7 +31,7 @@ from disan_tf.study.results import read_results
 from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
 from disan_tf.text.tokenizer import lowercase
 from disan_tf.training.evaluation import evaluate_split
-from disan_tf.training.series import train_series
+from disan_tf.training.series import recorded_version, train_series
 
 DEMO = "demo"  # its corpus is written below its folder
 
@@ -54,10 +54,11 @@ class Reproduction:
         `seeds` are numbers from the command line; () = the seeds of the recorded result.
         """
         folder = self.output / target.row.name.replace("/", "-")
-        data_dir = self._data_dir(target)
+        data_dir, prepared = self._data_dir(target), self.output / "prepared"
+        version = recorded_version(folder)
 
         def prepare(data):
-            return prepare_corpus(data, data_dir, self.output / "prepared")
+            return prepare_corpus(data, data_dir, prepared, version=version)
 
         seeds, folds = seeds or list(map(str, target.seeds)), ["all"] if target.folds else []
         train_series(read_config(config), folder, seeds, folds, prepare, pictures=False)
@@ -91,7 +92,7 @@ def read_test_split(bundle: Bundle, data_dir: Path) -> Split:
       UserError: a file is missing, malformed or not the official one, or the corpus has other
         classes than the model.
     """
-    corpus = read_test(data_dir, bundle.config.data)
+    corpus = read_test(data_dir, bundle.config.data, bundle.info["tokenizer"]["version"])
     if corpus.warnings:
         raise UserError(f"{data_dir} lacks the official test split: {corpus.warnings[0]}")
     if list(corpus.classes) != bundle.classes:

@@ -31,9 +31,9 @@ from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class, memory_limit
 from disan_tf.runs.weight_files import REMEDY, read_weights, weights_as_hdf5
 from disan_tf.runs.work_directory import VERSION_REMEDY, read_options
-from disan_tf.text import VERSIONS, TextToIds, TracedTextToIds
+from disan_tf.text import TextToIds, TracedTextToIds
 from disan_tf.text.lookup import VOCABULARY
-from disan_tf.text.tokenizer import for_raw_text
+from disan_tf.text.tokenizer import check_version, for_raw_text
 
 FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -46,7 +46,10 @@ _SCHEMA = {
     "name": str,
     "classes": [str],
     "words": [int],
-    "tokenizer": {"name?": str, "lowercase": bool, "split_words": bool, "empty_tokens": bool},
+    "tokenizer": {
+        **{"name?": str, "version?": int},
+        **dict.fromkeys(("lowercase", "split_words", "empty_tokens"), bool),
+    },
     "parameters": int,
     "bilm": (type(None), dict),
     "scores": {"step": int},
@@ -92,6 +95,7 @@ class Bundle:
             options["lowercase"],
             options["split_words"],
             options["empty_tokens"],
+            options["version"],
         )
 
     def traced_text_to_ids(self) -> TracedTextToIds:
@@ -233,11 +237,12 @@ def read_info(directory) -> dict:
             raise UserError(
                 f"{path}: {key}={name!r} may contain only ASCII letters, digits, - and _; {REMEDY}."
             )
-    tokenizer = info["tokenizer"].get("name", "treebank")
-    if tokenizer not in VERSIONS:
-        raise UserError(
-            f"{path}: there is no tokenizer {tokenizer!r}, only {', '.join(VERSIONS)}; {REMEDY}."
-        )
+    tokenizer = info["tokenizer"]
+    tokenizer.setdefault("version", 1)  # older classifiers record none
+    try:
+        check_version(tokenizer.get("name", "treebank"), tokenizer["version"])
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
     if info["weights"] not in info["sha256"] or any(Path(name).name != name for name in names):
         raise UserError(f"{path}: sha256 must name files of the folder, with weights; {REMEDY}.")
     return info

@@ -35,6 +35,7 @@ RUN = {
     "epoch_steps?": int,
     "inputs": {str: {"sha256": str}},
     "data": {"splits": {str: int}},
+    "tokenizer_version?": int,
     "init_from?": START,
 }
 # A training may resume with more steps or patience, or on other devices, compiled for them. Any
@@ -155,6 +156,7 @@ class WorkDirectory:
             "corpus": corpus.directory.name,
             "inputs": corpus.manifest[Keys.INPUTS],
             "data": data_summary(corpus.manifest),
+            "tokenizer_version": corpus.manifest[Keys.TOKENIZER]["version"],
             "parameters": parameters,
             "epoch_steps": epoch_steps,
         }

@@ -2,14 +2,14 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
 from disan_tf.text.characters import ascii_ids, byte_ids
-from disan_tf.text.tokenizer import lower, make_tokenizer, split_words
+from disan_tf.text.tokenizer import VERSIONS, lower, make_tokenizer, split_words
 from disan_tf.text.word_forms import WordForms
 
 PADDING_ID = 0
@@ -27,12 +27,12 @@ def fill_empty_rows(rows: tf.RaggedTensor, filler: Any) -> tf.RaggedTensor:
 
 
 @functools.cache
-def _graph_of(tokenizer: str, split: bool, keep_empty: bool) -> Any:
+def _graph_of(tokenizer: str, split: bool, keep_empty: bool, version: int) -> Any:
     """Returns the `tf.function` of `TextToIds.tokens`: <string>[batch] -> tokens, row splits.
 
     A process traces it once for each combination of options, for all vocabularies and exports.
     """
-    splitter = make_tokenizer(tokenizer)
+    splitter = make_tokenizer(tokenizer, version)
 
     def tokenize(strings: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         tokens = splitter.tokenize(strings)
@@ -55,9 +55,10 @@ class TextToIds(tf.Module):
       tokenizer: a key of `tokenizer.VERSIONS`.
       lowercase: whether tokens are looked up in lower case.
       split, keep_empty: whether `tokenizer.split_words` divides tokens, and its option.
+      version: the version of the tokenizer; None = the newest.
 
     Attributes:
-      tokenizer: the arguments `tokenizer`, `split` and `keep_empty`.
+      tokenizer: the arguments `tokenizer`, `split`, `keep_empty` and `version`.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class TextToIds(tf.Module):
         lowercase: bool,
         split: bool = False,
         keep_empty: bool = False,
+        version: Optional[int] = None,
     ) -> None:
         super().__init__()
         if not words:
@@ -78,7 +80,8 @@ class TextToIds(tf.Module):
                     f"The vocabulary holds the word {word!r} twice, in lines {first} and {line}; "
                     "prepare the corpus again."
                 )
-        self.tokenizer = (tokenizer, split, keep_empty)
+        version = VERSIONS.get(tokenizer, 1) if version is None else version
+        self.tokenizer = (tokenizer, split, keep_empty, version)
         _graph_of(*self.tokenizer)  # created before threads run
         self._lowercase = lowercase
         keys = tf.constant(list(words), tf.string)

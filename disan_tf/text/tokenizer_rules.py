@@ -9,6 +9,27 @@ import sys
 import unicodedata
 from functools import cache
 
+# The clean-up of texts, see `clean_text`. Nobody sees these code points: soft hyphen, zero-width
+# space, marks of direction, joiners and operators of layout, variation selectors, byte order mark.
+_INVISIBLE = (
+    r"\x{AD}\x{61C}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}"
+    r"\x{FE0E}\x{FE0F}\x{FEFF}"
+)
+# Persian, Indic scripts and emoji need the zero-width joiners, Latin letters do not.
+_JOINERS = r"\x{200C}\x{200D}"
+_LATIN = (
+    r"A-Za-z\x{AA}\x{BA}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{2B8}\x{1D00}-\x{1DBF}\x{1E00}-\x{1EFF}"
+    r"\x{212A}\x{212B}\x{2C60}-\x{2C7F}\x{A722}-\x{A7FF}\x{AB30}-\x{AB69}\x{FB00}-\x{FB06}"
+    r"\x{FF21}-\x{FF3A}\x{FF41}-\x{FF5A}"
+)
+_ACCENTS = r"\x{300}-\x{36F}"  # of decomposed letters
+DROPPED = (
+    (f"[{_INVISIBLE}]+", ""),
+    (f"([{_LATIN}][{_ACCENTS}]*)[{_JOINERS}]+", "\\1"),
+    (f"[{_JOINERS}]+([{_LATIN}])", "\\1"),
+)
+NORMAL_FORM = "NFC"  # after the code points were dropped, which may separate a letter's parts
+
 # White space of raw text: Unicode's separators, control characters (but for the marks below), and
 # two invisible characters that editors leave, zero-width space and byte order mark.
 TREEBANK_SPACE = r"\p{Z}\x04-\x1F\x7F-\x{9F}\x{200B}\x{FEFF}"
@@ -72,20 +93,42 @@ KIM_CHARACTERS = "A-Za-z0-9(),!?'`"
 JOINTS = "([-\u2212\u2014\u2013/~\"'\u201c\u2019\u201d\u2018\u00b0])"
 
 
-def python_steps(name: str, split: bool, keep_empty: bool) -> list[tuple[str, object]]:
+def clean_text(text: str) -> str:
+    """Returns a text as a person sees it, as `disan_tf.text.tokenizer.clean` does in a graph.
+
+    Drops invisible code points, and zero-width joiners beside Latin letters; composes letters and
+    their accents (NFC).
+
+    Example:
+      >>> clean_text("superb\u200e cafe\u0301")
+      'superb café'
+    """
+    if text.isascii():
+        return text
+    for pattern, replacement in _compiled(DROPPED):
+        text = pattern.sub(replacement, text)
+    return unicodedata.normalize(NORMAL_FORM, text)
+
+
+def python_steps(
+    name: str, split: bool, keep_empty: bool, version: int
+) -> list[tuple[str, object]]:
     """Returns the steps of a tokenizer for Python's `re`, see `disan_tf.serving.export.client`.
 
-    A step is ("replace", pairs of a pattern and its replacement), ("find", a pattern whose matches
-    are the tokens) or ("split", a pattern with a group, which divides tokens and is kept).
+    A step is ("replace", pairs of a pattern and its replacement), ("normalize", a normal form),
+    ("find", a pattern whose matches are the tokens) or ("split", a pattern with a group, which
+    divides tokens and is kept).
 
     Args:
-      name: a key of `disan_tf.text.tokenizer.VERSIONS`.
+      name, version: see `disan_tf.text.tokenizer.make_tokenizer`.
       split, keep_empty: whether `split_words` divides tokens, and its argument `keep_empty`.
     """
     drop_empty = ("find", "(?s:.+)")
-    steps = [("replace", [("\x00", " ")]), ("find", "[^\t-\r ]+")]
-    if name != "whitespace":
-        steps = [("replace", MARKING), ("find", "|".join(TOKENS))]
+    steps = [("replace", DROPPED), ("normalize", NORMAL_FORM)] if version > 1 else []
+    if name == "whitespace":
+        steps += [("replace", [("\x00", " ")]), ("find", "[^\t-\r ]+")]
+    else:
+        steps += [("replace", MARKING), ("find", "|".join(TOKENS))]
         steps += [("find", rf"\A[^{TREEBANK_SPACE}](?s:.*)"), *[("split", f"({CLITIC})")] * 2]
         steps += [drop_empty, ("replace", ESCAPES)]
     if name == "kim":
@@ -93,6 +136,11 @@ def python_steps(name: str, split: bool, keep_empty: bool) -> list[tuple[str, ob
     if split:
         steps += [("split", JOINTS), *[drop_empty] * (not keep_empty)]
     return [(step, _for_python(rule)) for step, rule in steps]
+
+
+@cache
+def _compiled(rule) -> list[tuple[re.Pattern, str]]:
+    return [(re.compile(pattern), replacement) for pattern, replacement in _for_python(rule)]
 
 
 def _for_python(rule):

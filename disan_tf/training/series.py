@@ -20,14 +20,14 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_json
+from disan_tf.common.files import read_json, write_json
 from disan_tf.common.options import MAX_NUMBER
 from disan_tf.common.process import Owned, owned
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished, read_scores
-from disan_tf.runs.work_directory import WorkDirectory, check_start
+from disan_tf.runs.work_directory import RUN, WorkDirectory, check_start
 from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.config import Config
 from disan_tf.training.distribution.cluster import open_devices
@@ -139,6 +139,18 @@ def evaluate_series(workdir, split: str, prepare: Callable[[ConfigDict], Prepare
         _evaluate_member(folder, prepare(ConfigDict(run["config"]["data"])), [split])
         _free_memory()
     return _record(workdir)
+
+
+def recorded_version(workdir) -> Optional[int]:
+    """Returns the version of the tokenizer in a work directory or series; None in a new folder.
+
+    A training that resumes, and all members of a series, keep the version of the first step.
+    """
+    members = [path.parent for path in _member_configs(Path(workdir))]
+    for path in (folder / "run.json" for folder in (Path(workdir), *members)):
+        if path.exists():
+            return read_json(path, "choose another --workdir", RUN).get("tokenizer_version", 1)
+    return None
 
 
 def is_series(workdir) -> bool:

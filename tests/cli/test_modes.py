@@ -111,3 +111,25 @@ def test_a_model_is_loaded_in_the_dtype_of_the_flag(mode, arguments, monkeypatch
     monkeypatch.setattr("disan_tf.serving.inference.model.load_reader", load)
     with pytest.raises(UserError, match="^demo in mixed_bfloat16$"):
         getattr(modes, mode)("demo", dtype="mixed_bfloat16", **arguments)
+
+
+@pytest.mark.parametrize(
+    "run, version", [(None, None), ({}, 1), ({"tokenizer_version": 2}, 2)], ids=["new", "old", "2"]
+)
+def test_a_training_goes_on_with_the_tokenizer_that_it_began_with(
+    run, version, folders, tmp_path, monkeypatch
+):
+    asked = []
+
+    def prepare_corpus(data, data_dir, prepared_dir, version):
+        asked.append(version)
+        raise UserError("enough.")
+
+    monkeypatch.setattr(modes.loading, "prepare_corpus", prepare_corpus)
+    if run is not None:
+        known = {"versions": {}, "commit": None, "command": None, "parameters": 1, "inputs": {}}
+        (tmp_path / "run").mkdir()
+        content = {**known, "data": {"splits": {}}, **run}
+        (tmp_path / "run" / "run.json").write_text(json.dumps(content))
+    assert user_error(modes.train, tiny(), tmp_path / "run", **folders) == "enough."
+    assert asked == [version]

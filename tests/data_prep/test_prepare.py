@@ -12,7 +12,7 @@ from data_prep.prepare import prepare
 from disan_tf.common.files import read_json, write_json
 from disan_tf.input_pipeline.corpus_format import FORMAT, read_manifest
 from tests.support.corpora import nli
-from tests.support.corpora.readers import make_options
+from tests.support.corpora.readers import make_options, table_options
 from tests.support.corpora.tiny_trees import VECTORS, options
 from tests.support.errors import user_error
 
@@ -194,6 +194,19 @@ def test_a_corpus_of_an_older_format_is_prepared_anew(data_dir, prepared_dir):
     write_json(folder / "manifest.json", {**manifest, "format": FORMAT - 1, "inputs": None})
     assert prepare(options(), data_dir, prepared_dir) == folder
     assert read_json(folder / "manifest.json", "") == manifest
+
+
+def test_each_version_of_the_tokenizer_has_its_corpus(tmp_path, prepared_dir):
+    text = "text,label\n" + "".join(f"su\u200eperb cafe\u0301 {n},{n % 2}\n" for n in range(20))
+    (tmp_path / "own.csv").write_text(text, encoding="utf-8")
+    chosen = table_options("own.csv", tokenizer="treebank")
+    old = prepare(chosen, tmp_path, prepared_dir, version=1)
+    new = prepare(chosen, tmp_path, prepared_dir)
+    assert prepare(chosen, tmp_path, prepared_dir, version=1) == old != new
+    assert {"su\u200eperb", "cafe\u0301"} < {*words_of(old)}
+    assert {"superb", "caf\u00e9"} < {*words_of(new)}
+    versions = [read_manifest(folder)["tokenizer"]["version"] for folder in (old, new)]
+    assert versions == [1, 2]
 
 
 def test_a_file_that_would_be_read_now_and_was_not_is_read(tmp_path, prepared_dir):

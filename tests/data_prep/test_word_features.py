@@ -120,9 +120,9 @@ def test_array_types_and_the_manifest_are_the_documented_ones(prepared):
 
 
 def test_another_version_of_a_dictionary_makes_another_corpus(monkeypatch):
-    names = [directory_name(options(word_features=has)) for has in (True, False)]
+    names = [directory_name(options(word_features=has), 1) for has in (True, False)]
     monkeypatch.setattr(stems_and_lemmas, "version", lambda package: "0.0.1")
-    again = [directory_name(options(word_features=has)) for has in (True, False)]
+    again = [directory_name(options(word_features=has), 1) for has in (True, False)]
     assert again[0] != names[0] and again[1] == names[1]
 
 

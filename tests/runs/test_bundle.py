@@ -75,6 +75,16 @@ def test_raw_text_has_the_tokens_of_the_corpus(tmp_path, name, tokens):
     assert b" ".join(row).decode() == tokens
 
 
+@pytest.mark.parametrize("version, word", [(None, b"su\xe2\x80\x8eperb"), (2, b"superb")])
+def test_a_bundle_keeps_the_version_of_its_tokenizer(tmp_path, version, word):
+    corpus = make_pair_corpus(tmp_path / "corpus")
+    recorded = {"version": version} if version else {}  # the first classifiers recorded none
+    corpus.manifest[Keys.TOKENIZER] = {**_TOKENIZER, **recorded}
+    bundle = save(tmp_path / "best", "disan_snli", corpus)
+    assert bundle.info["tokenizer"]["version"] == version or 1
+    assert bundle.text_to_ids().tokens(tf.constant(["su\u200eperb"])).to_list() == [[word]]
+
+
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])
 def test_a_bundle_of_another_format_is_refused(tmp_path, number):
     (tmp_path / "model.json").write_text(json.dumps({"format": number}))
@@ -89,7 +99,8 @@ def test_a_bundle_of_another_format_is_refused(tmp_path, number):
         ({"classes": ["good", "good"]}, "classes has a name twice"),
         ({"name": "a\0b"}, "name='a.x00b' may contain only ASCII"),
         ({"name": "a\nb"}, "name='a.nb' may contain only ASCII"),
-        ({"tokenizer": {**_TOKENIZER, "name": "kin"}}, "there is no tokenizer 'kin', only whitesp"),
+        ({"tokenizer": {**_TOKENIZER, "name": "kin"}}, "There is no tokenizer 'kin'; choose one"),
+        ({"tokenizer": {**_TOKENIZER, "version": 3}}, "The tokenizer treebank has no version 3, o"),
     ],
 )
 def test_what_contradicts_itself_is_refused(change, words, tmp_path, corpus):

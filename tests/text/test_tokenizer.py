@@ -58,7 +58,7 @@ SENTENCES = [
     # beyond ASCII
     ("Café naïve Ödön", "Café naïve Ödön"),
     ("great😀👍🏽 👨‍👩‍👧", "great 😀 👍🏽 👨‍👩‍👧"),
-    ("a\u00a0b\u3000c\u200bd\ufeffe", "a b c d e"),
+    ("a\u00a0b\u3000c\u200bd\ufeffe", "a b cde"),
     ("a\x00b\x01c\x02d\x03e\x07f\x85g", "a b c d e f g"),
     ("?!...()", "? ! ... -LRB- -RRB-"),
 ]
@@ -149,9 +149,12 @@ def test_whitespace_offsets_are_bytes():
     assert [part.to_list() for part in split] == [[["é".encode(), b"b"]], [[0, 4]], [[2, 5]]]
 
 
-def test_an_unknown_name_is_told_the_known_ones():
+def test_an_unknown_name_or_version_is_told_the_known_ones():
     with pytest.raises(UserError, match="'spacy'; choose one of whitespace, treebank, kim"):
         tokenizer.make_tokenizer("spacy")
+    for version in (0, 3):
+        with pytest.raises(UserError, match=f"treebank has no version {version}, only 1 to 2"):
+            tokenizer.make_tokenizer("treebank", version)
 
 
 def test_lowercase_knows_unicode_and_the_empty_list():

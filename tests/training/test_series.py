@@ -17,7 +17,13 @@ from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command
 from disan_tf.training.config import Data, from_dict
 from disan_tf.training.loop import Loop
-from disan_tf.training.series import check_no_series, evaluate_series, plan, train_series
+from disan_tf.training.series import (
+    check_no_series,
+    evaluate_series,
+    plan,
+    recorded_version,
+    train_series,
+)
 from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
 
 FOLDS = 3
@@ -68,6 +74,17 @@ def copied(finished, tmp_path):
 def _again(workdir, corpus, seeds=("2",), folds=("0", "2"), **train):
     config = read_config(_config(FOLDS, **train))
     return train_series(config, workdir, seeds, folds, lambda data: corpus, pictures=False)
+
+
+def test_a_training_and_a_series_keep_the_version_of_the_tokenizer(copied, tmp_path):
+    assert recorded_version(tmp_path / "new") is None
+    member = copied / "seed-2" / "fold-0"
+    assert recorded_version(member) == recorded_version(copied) == 2  # of the corpus
+    for path in copied.glob("*/*/run.json"):
+        run = json.loads(path.read_text())
+        del run["tokenizer_version"]  # as older versions of the package wrote it
+        path.write_text(json.dumps(run))
+    assert recorded_version(member) == recorded_version(copied) == 1
 
 
 def test_members_are_named_by_seed_and_fold():

@@ -12,6 +12,7 @@ import argparse
 import json
 import re
 import sys
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,8 @@ def tokenize(text: str, steps) -> list[str]:
         if step == "replace":
             for pattern, replacement in rule:
                 tokens = [re.sub(pattern, replacement, token) for token in tokens]
+        elif step == "normalize":
+            tokens = [unicodedata.normalize(rule, token) for token in tokens]
         else:
             cut = {"find": re.findall, "split": re.split}[step]
             tokens = [piece for token in tokens for piece in cut(rule, token)]
@@ -70,13 +73,19 @@ class Client:
 
     def ids(self, text: str) -> np.ndarray:
         """Returns the word ids of a text, <int32>[1, tokens]."""
-        tokens = tokenize(text, self.metadata["tokenizer"])
+        tokens = self._tokens(text)
         words = [token.lower() for token in tokens] if self.metadata["lowercase"] else tokens
         return np.array([[self._words.get(word, 1) for word in words] or [1]], np.int32)
 
+    def _tokens(self, text: str) -> list[str]:
+        return tokenize(text, self.metadata["tokenizer"])
+
+    def _has_token(self, text: str) -> bool:
+        return bool(text.strip()) and (self._words is None or bool(self._tokens(text)))
+
     def describe(self, *texts: str) -> str:
         """Returns the class with its probability, or the score; "blank" for blank texts."""
-        if not any(map(str.strip, texts)):
+        if not any(map(self._has_token, texts)):
             return "blank"
         outputs = self(*texts)
         if "score" in outputs:

@@ -13,7 +13,7 @@ from disan_tf.serving.fine_tuning.arguments import read_batch_labels, tensors_of
 from disan_tf.serving.inference.inputs import is_single
 from disan_tf.text import TextToIds
 from disan_tf.text.lookup import PADDING_ID
-from disan_tf.text.tokenizer import for_raw_text
+from disan_tf.text.tokenizer import VERSIONS, for_raw_text
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
 
@@ -49,7 +49,7 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
     def __init__(
         self,
         words: Sequence[str],
-        tokenizer: Mapping[str, Union[bool, str]],
+        tokenizer: Mapping[str, Union[bool, str, int]],
         fields: Sequence[str] = ("sentence",),
         classes: Sequence[str] = (),
         sequence_length: Optional[int] = None,
@@ -61,11 +61,13 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         check_arguments(TextClassifierPreprocessor.__init__, (), length)
         self._words = "\n".join(words)  # Keras would track a list
         name = for_raw_text(str(tokenizer.get("name", "treebank")))
-        switches = {name: bool(tokenizer[name]) for name in _TOKENIZER}
-        self._tokenizer: dict[str, Union[bool, str]] = {"name": name, **switches}
+        switches = {option: bool(tokenizer[option]) for option in _TOKENIZER}
+        version = int(tokenizer.get("version", VERSIONS.get(name, 1)))
+        self._tokenizer: dict[str, Union[bool, str, int]]
+        self._tokenizer = {"name": name, **switches, "version": version}
         self.fields, self.classes = tuple(fields), tuple(classes)
         self.sequence_length = check_at_least("sequence_length", sequence_length, 1)
-        self.text_to_ids = TextToIds(words, name, *switches.values())
+        self.text_to_ids = TextToIds(words, name, *switches.values(), version)
         self.built = True
 
     @property
@@ -74,8 +76,8 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         return self._words.split("\n")
 
     @property
-    def tokenizer(self) -> dict[str, Union[bool, str]]:
-        """The tokenizer's name and options."""
+    def tokenizer(self) -> dict[str, Union[bool, str, int]]:
+        """The tokenizer's name, options and version."""
         return dict(self._tokenizer)
 
     @tf.autograph.experimental.do_not_convert
@@ -114,11 +116,16 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "TextClassifierPreprocessor":
-        return cls(**config)
+        return cls(**{**config, "tokenizer": recorded(config["tokenizer"])})
 
     def get_build_config(self) -> None:
         """Returns None: the layer is built when it is made."""
         return None
+
+
+def recorded(tokenizer: Mapping[str, Union[bool, str, int]]) -> dict:
+    """Returns the tokenizer of a saved config; older files record no version, and mean 1."""
+    return {"version": 1, **tokenizer}
 
 
 def _is_scalar(text: Any) -> bool:

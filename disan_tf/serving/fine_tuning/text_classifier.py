@@ -30,7 +30,7 @@ from disan_tf.serving.fine_tuning.arguments import (
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.multi_label import check_loss, default_metrics
-from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
+from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor, recorded
 from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
 from disan_tf.serving.fine_tuning.text_model import TextModel
 from disan_tf.serving.inference.inputs import check_count
@@ -72,7 +72,7 @@ class TextClassifier(TextModel):
       model: a `SentenceModel` that predicts classes and reads word ids alone.
       words: the words of ids 2 and up.
       tokenizer: the options "lowercase", "split_words" and "empty_tokens" of `TextToIds`, and the
-        tokenizer's "name", absent for treebanks.
+        tokenizer's "name", absent for treebanks, and "version", absent for the newest.
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: a function of the logits, or its name in Keras, such as "softmax"; None = logits.
@@ -94,7 +94,7 @@ class TextClassifier(TextModel):
         self,
         model: SentenceClassifier,
         words: Sequence[str],
-        tokenizer: Mapping[str, Union[bool, str]],
+        tokenizer: Mapping[str, Union[bool, str, int]],
         classes: Iterable[str],
         config: Optional[Mapping] = None,
         activation: Activation = None,
@@ -519,4 +519,5 @@ class TextClassifier(TextModel):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "TextClassifier":
         model = tf.keras.utils.deserialize_keras_object(config["model"])
-        return cls(**{**config, "model": model})
+        tokenizer = recorded(config["tokenizer"])
+        return cls(**{**config, "model": model, "tokenizer": tokenizer})

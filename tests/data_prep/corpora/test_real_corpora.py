@@ -3,9 +3,11 @@
 import gc
 
 import pytest
+from ml_collections import ConfigDict
 
-from data_prep.corpora import READERS, nli_files, sick
+from data_prep.corpora import READERS, nli_files, read_corpus, sick
 from data_prep.corpora.corpus import overlap_warnings
+from data_prep.training_texts import OPTIONS as TEXTS
 from tests.support.corpora.raw import OPTIONS, write_raw
 from tests.support.corpora.readers import make_options, split_at_spaces
 
@@ -70,6 +72,14 @@ def test_real_files_have_their_official_counts(name, real_data, tmp_path, monkey
         assert labels == set(range(len(corpus.classes)))
     if name == "multinli":
         assert corpus.genres == ["fiction", "government", "slate", "telephone", "travel"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sst", "snli", "sick", "trec", "cr", "mpqa", "subj"])
+def test_the_corpora_of_released_models_have_equal_tokens_in_both_versions(name, real_data):
+    options = ConfigDict({"corpus": name, **TEXTS[name]})
+    first, second = (read_corpus(real_data, options, version) for version in (1, 2))
+    assert first.splits == second.splits
 
 
 @pytest.mark.slow

@@ -181,7 +181,7 @@ def test_a_synthetic_corpus_is_prepared_alike_from_text_and_from_parses(tmp_path
     assert "fire" in words and "fire-fighter" not in words and "n't" not in words
     assert read_manifest(text)["tokenizer"] == {
         "name": "treebank",
-        "version": 1,
+        "version": 2,
         "lowercase": True,
         "split_words": True,
         "empty_tokens": False,

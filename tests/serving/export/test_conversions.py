@@ -76,12 +76,12 @@ def test_the_metadata_say_how_far_it_was_checked(folder):
 
 def test_the_client_beside_it_tokenises_and_predicts(bundle, folder, capsys):
     client = runpy.run_path(str(folder / "client.py"))  # a file by itself, as on another machine
-    texts = [SENTENCES[2], "It isn't (really) A Film!"]
-    client["main"]([*texts, "qwertyuiop", " "])
+    texts = [SENTENCES[2], "It isn't (really) A Film!", "It is\u200e a fi\u00adlm"]
+    client["main"]([*texts, "qwertyuiop", " ", "\u200e"])
     probabilities = tf.nn.softmax(bundle.model(bundle.text_to_ids()([*texts, "qwertyuiop"])[:, :8]))
     named = [f"{CLASSES[row.argmax()]} ({row.max():.3f})" for row in probabilities.numpy()]
     named[-1] = named[-1].replace(")", ", no known word)")
-    rows = zip([*named, "blank"], [*texts, "qwertyuiop", " "])
+    rows = zip([*named, "blank", "blank"], [*texts, "qwertyuiop", " ", "\u200e"])
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
 
 

@@ -34,7 +34,7 @@ def write_manifest(
         Keys.OPTIONS: {},
         Keys.TOKENIZER: {
             "name": "whitespace",
-            "version": 1,
+            "version": 2,
             "lowercase": True,
             "split_words": False,
             "empty_tokens": False,

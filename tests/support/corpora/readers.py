@@ -51,3 +51,6 @@ def refusal(data_dir, options: ConfigDict) -> str:
 def split_at_spaces(*options):
     """In place of `SentenceTokenizer`, where tokens do not matter: spares TensorFlow's time."""
     return lambda texts: [tuple(text.split()) for text in texts]
+
+
+split_at_spaces.of = split_at_spaces

@@ -26,6 +26,7 @@ PathLike = Union[str, Path]
 
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES)  # some folders
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
+_BUFFER = 1 << 17  # bytes of a decompressed file
 LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
 
 
@@ -247,33 +248,44 @@ def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, s
 def open_bytes(path: PathLike) -> BinaryIO:
     """Opens a file, which gzip may have compressed, to read its bytes, or raises UserError."""
     try:
-        return gunzipped(open(path, "rb"))
+        return gunzipped(open(path, "rb"), path)
     except OSError as error:
         raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
 
 
-def gunzipped(file: io.BufferedReader) -> BinaryIO:
-    """Returns the open file, or a file that decompresses it if it is compressed with gzip."""
-    return _Gunzipped(fileobj=file, mode="rb") if file.peek(2)[:2] == b"\x1f\x8b" else file
+def gunzipped(file: io.BufferedReader, name) -> io.BufferedReader:
+    """Returns the open file `name`, or a file that decompresses it if gzip compressed it.
+
+    A read of a damaged or cut compressed file raises UserError.
+    """
+    if file.peek(2)[:2] != b"\x1f\x8b":
+        return file
+    return io.BufferedReader(_Gunzipped(file, name), _BUFFER)
 
 
-class _Gunzipped(gzip.GzipFile):
-    """A decompressing file that also closes the compressed file."""
+class _Gunzipped(io.RawIOBase):
+    """The content of a compressed file, which it closes too."""
+
+    def __init__(self, compressed: BinaryIO, name):
+        self._compressed, self._name = compressed, name
+        self._content = gzip.GzipFile(fileobj=compressed, mode="rb")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        try:
+            block = self._content.read1(len(buffer))
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise UserError(
+                f"{self._name} is a damaged gzip file; restore or compress it again."
+            ) from None
+        buffer[: len(block)] = block
+        return len(block)
 
     def close(self):
-        compressed = self.fileobj
+        self._compressed.close()
         super().close()
-        if compressed is not None:
-            compressed.close()
-
-
-@contextlib.contextmanager
-def checked_gzip(name) -> Iterator[None]:
-    """Raises UserError if a compressed file that is read is damaged or cut off."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise UserError(f"{name} is a damaged gzip file; restore or compress it again.") from None
 
 
 def decode_line(line: bytes, name, number: int, remedy: str, encoding: str = "utf-8") -> str:
@@ -293,11 +305,10 @@ def decode_line(line: bytes, name, number: int, remedy: str, encoding: str = "ut
 
 def bounded_lines(file: BinaryIO, name) -> Iterator[bytes]:
     """Yields the lines of the open file `name`; raises UserError for one that is too long."""
-    with checked_gzip(name):
-        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
-            if len(line) > LONGEST_LINE:
-                raise too_long(name, number)
-            yield line
+    for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
+        if len(line) > LONGEST_LINE:
+            raise too_long(name, number)
+        yield line
 
 
 def too_long(name, number: int) -> UserError:

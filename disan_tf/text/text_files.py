@@ -132,25 +132,25 @@ class TextLines:
 
     def _blocks(self) -> Iterator[bytes]:
         """Yields blocks of bytes in UTF-8."""
-        file = files.gunzipped(io.BufferedReader(_Source(self._read), CHUNK_BYTES))
-        with files.checked_gzip(self._name):
-            head = b""  # the first block, or several if it is too short for a byte order mark
-            while len(head) < 4 and b"\n" not in head and (more := file.read1(CHUNK_BYTES)):
-                head += more
-            if kind := detect_format(head, self._encoding):
-                raise UserError(
-                    f"{self._name} is {kind}, and no text; write the texts to a CSV file in UTF-8, "
-                    "plain or gzipped."
-                )
-            for mark, encoding in _MARKS.items():
-                if head.startswith(mark):
-                    head, self._encoding = head[len(mark) :], encoding
-            is_utf8 = codecs.lookup(self._encoding).name == "utf-8"
-            blocks = iter(lambda: file.read1(CHUNK_BYTES), b"")
-            if is_utf8:
-                yield from chain([head], blocks)
-            else:
-                yield from self._transcode(chain([head], blocks, [b""]))
+        source = io.BufferedReader(_Source(self._read), CHUNK_BYTES)
+        file = files.gunzipped(source, self._name)
+        head = b""  # the first block, or several if it is too short for a byte order mark
+        while len(head) < 4 and b"\n" not in head and (more := file.read1(CHUNK_BYTES)):
+            head += more
+        if kind := detect_format(head, self._encoding):
+            raise UserError(
+                f"{self._name} is {kind}, and no text; write the texts to a CSV file in UTF-8, "
+                "plain or gzipped."
+            )
+        for mark, encoding in _MARKS.items():
+            if head.startswith(mark):
+                head, self._encoding = head[len(mark) :], encoding
+        is_utf8 = codecs.lookup(self._encoding).name == "utf-8"
+        blocks = iter(lambda: file.read1(CHUNK_BYTES), b"")
+        if is_utf8:
+            yield from chain([head], blocks)
+        else:
+            yield from self._transcode(chain([head], blocks, [b""]))
 
     def _transcode(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Yields blocks in UTF-8; the last block is empty."""

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import checked_gzip, open_bytes, read_json, read_lines, sha256
+from disan_tf.common.files import open_bytes, read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import join_choices
 from disan_tf.text.lookup import VOCABULARY
@@ -86,7 +86,7 @@ def read(
 
 def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
     """Yields `(line number, row)` with spaces alone between the fields, and none at the end."""
-    with open_bytes(path) as file, checked_gzip(path):
+    with open_bytes(path) as file:
         if kind := detect_format(file.read(80)):
             raise _no_vectors(path, f"it is {kind}")
     for number, line in read_lines(path):

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from disan_tf.common import files
 from disan_tf.text import text_files
 from disan_tf.text.text_files import TextLines, format_of
 from tests.support.errors import user_error
@@ -98,9 +99,47 @@ def test_what_is_no_text_is_named_with_the_remedy(head, kind):
     )
 
 
-def test_a_cut_gzip_file_is_named():
-    message = user_error(texts, gzip.compress(TEXT.encode() * 99)[:-9])
-    assert message == "a is a damaged gzip file; restore or compress it again."
+_WHOLE = gzip.compress("".join(f"line {number}\n" for number in range(999)).encode())
+DAMAGED = {
+    "cut at its end": _WHOLE[:-9],
+    "cut in its first block": _WHOLE[:20],
+    "cut in its header": _WHOLE[:5],
+    "of two bytes": _WHOLE[:2],
+    "with a wrong byte in its first block": _WHOLE[:12] + b"\xff\xff" + _WHOLE[14:],
+    "with a wrong checksum": _WHOLE[:-8] + b"\0\0\0\0" + _WHOLE[-4:],
+    "with a wrong length": _WHOLE[:-4] + b"\xff\xff\xff\xff",
+    "with an unknown method": _WHOLE[:2] + b"\x07" + _WHOLE[3:],
+    "followed by other bytes": _WHOLE + b"other",
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_gzip_file_is_named(content, tmp_path):
+    message = "is a damaged gzip file; restore or compress it again."
+    assert user_error(texts, content) == f"a {message}"
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(content)
+    for read in (list_lines, read_file):
+        assert user_error(read, path) == f"{path} {message}"
+
+
+def list_lines(path):
+    return list(files.read_lines(path, "latin-1"))
+
+
+def read_file(path):
+    with files.open_bytes(path) as file:
+        return file.read()
+
+
+def test_a_gzip_file_of_several_members_is_read(tmp_path):
+    path = tmp_path / "texts.gz"
+    path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n"))
+    file = files.open_bytes(path)
+    assert file.read() == b"one\ntwo\n"
+    compressed = file.raw._compressed
+    file.close()
+    assert compressed.closed
 
 
 @pytest.mark.parametrize("indent", [None, 1])

@@ -104,7 +104,7 @@ def count_lines(path, input_format: Optional[str] = None) -> Optional[int]:
     if path == "-" or not is_terminal() or not Path(path).is_file():
         return None
     lines, last = 0, b"\n"
-    with files.open_bytes(path) as file, files.checked_gzip(path):
+    with files.open_bytes(path) as file:
         for block in iter(lambda: file.read(1 << 20), b""):
             lines, last = lines + block.count(b"\n"), block[-1:]
     has_header = (input_format or format_of(path)) in ("tsv", "csv")

@@ -20,6 +20,7 @@ from typing import Optional
 from data_prep.corpora import READERS, Corpus, multinli
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import write_atomically
+from disan_tf.common.paths import home_path
 
 # Options that keep every sentence of a corpus.
 _NLI = {"tokens": "text", "tokenizer": "treebank", "split_words": False, "empty_tokens": False}
@@ -97,9 +98,9 @@ def _sentences(name: str, corpus: Corpus, training: bool) -> Iterator[tuple[str,
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Writes the shards and prints their sizes; returns the exit status."""
     parser = argparse.ArgumentParser(prog="data_prep.training_texts", description=__doc__)
-    parser.add_argument("--data_dir", type=Path, default=Path("data"))
+    parser.add_argument("--data_dir", type=home_path, default=Path("data"))
     parser.add_argument(
-        "--output", type=Path, help="output folder (default: <data_dir>/bilm_texts)"
+        "--output", type=home_path, help="output folder (default: <data_dir>/bilm_texts)"
     )
     parser.add_argument(
         "--corpora", default=",".join(OPTIONS), help="names of corpora, separated by commas"

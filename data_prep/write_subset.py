@@ -17,6 +17,7 @@ from data_prep.corpora import multinli, snli, subsets
 from data_prep.corpora.nli_files import NO_LABEL, read_rows
 from data_prep.corpora.official_files import restore
 from disan_tf.common.errors import UserError, exit_status
+from disan_tf.common.paths import home_path
 
 LAYOUTS = {layout.name: layout for layout in (snli.LAYOUT, multinli.LAYOUT)}
 
@@ -55,9 +56,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data_dir", type=Path, default=Path("data"))
+    parser.add_argument("--data_dir", type=home_path, default=Path("data"))
     parser.add_argument("--corpus", choices=LAYOUTS, default="snli")
-    parser.add_argument("--output", type=Path, help="output folder (default: <data_dir>/subsets)")
+    parser.add_argument(
+        "--output", type=home_path, help="output folder (default: <data_dir>/subsets)"
+    )
     options = parser.parse_args(arguments)
     return exit_status(lambda: _write_and_print(options))
 

@@ -14,6 +14,7 @@ from data_prep.corpora.table_rows import Row, Table
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import suggestion
+from disan_tf.common.paths import below
 from disan_tf.text.labels import order_classes
 
 MAX_CLASSES = 1000  # a column with more distinct labels does not hold classes
@@ -86,7 +87,11 @@ def read(data_dir: Path, options) -> Corpus:
 def _find(data_dir: Path, options) -> dict[str, Path]:
     """Finds the tables: split -> path."""
     names = {"train": options.train, "dev": options.dev, "test": options.test}
-    paths = {split: Path(data_dir) / name for split, name in names.items() if name}
+    paths = {
+        split: below(data_dir, name, f"config.data.{split}")
+        for split, name in names.items()
+        if name
+    }
     for split, path in paths.items():
         if not path.is_file():
             beside = [other.name for other in path.parent.glob("*") if other.is_file()]

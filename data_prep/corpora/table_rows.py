@@ -3,19 +3,27 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Union
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count
 from disan_tf.text.labels import MISSING, order_classes
-from disan_tf.text.table_files import check_name, check_string, read_numbered_rows
+from disan_tf.text.table_files import (
+    MissingColumn,
+    check_name,
+    check_string,
+    read_numbered_rows,
+)
 
 AMONG = " among the columns {columns}"
 REMEDY = (
     "correct the table, whose first line names the columns, or choose its columns with "
     "--config.data.{text,second_text,label,score}"
 )
+
+_FIRST_ROWS = 100  # that show whether columns hold 0 and 1
 
 DROP = "--config.data.on_bad_rows=drop leaves such rows out"
 ENCODING = "--config.data.encoding"
@@ -55,17 +63,39 @@ class Table:
         columns = dict.fromkeys(names, AMONG)
         read = read_numbered_rows(path, columns, self._row, REMEDY, options.encoding, ENCODING)
         self.rows, self.dropped = [], Counter()
-        for number, row in enumerate(read, start=1):
-            if isinstance(row, str):
-                self.dropped[row] += 1
-            else:
-                self.rows.append(row._replace(name=row.name or f"{split}-{number}"))
+        try:
+            for number, row in enumerate(read, start=1):
+                if isinstance(row, str):
+                    self.dropped[row] += 1
+                else:
+                    self.rows.append(row._replace(name=row.name or f"{split}-{number}"))
+        except MissingColumn as error:
+            names = error.name == options.label and self._binary_columns()
+            raise (
+                UserError(_several_labels(path, options.label, names)) if names else error
+            ) from None
         if not self.rows:
             if self.dropped:
                 raise UserError(
                     f"{path} has no row left; drop fewer rows (drop_labels, on_bad_rows)."
                 )
             raise UserError(f"{path} holds no row; the first line of a table names its columns.")
+
+    def _binary_columns(self) -> list[str]:
+        """Returns the columns of 0 and 1 in the first rows, if there are two or more."""
+        options, names = self._options, {}
+
+        def collect(row: dict, line: int) -> None:
+            for name, value in row.items():
+                names[name] = names.get(name, True) and str(value).strip() in ("0", "1")
+
+        read = read_numbered_rows(self._path, {}, collect, REMEDY, options.encoding, ENCODING)
+        for _ in islice(read, _FIRST_ROWS):
+            pass
+        found = [
+            name for name, is_binary in names.items() if is_binary and name != options.example_id
+        ]
+        return found if len(found) > 1 else []
 
     def _row(self, row: dict, line: int) -> Union[Row, str]:
         """Returns a row, or the reason for which it is dropped."""
@@ -145,6 +175,15 @@ class Table:
                 f"{next(iter(mixed.values()))}; give equal {texts}s one label."
             )
         return warnings
+
+
+def _several_labels(path: Path, label: str, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5]) + f", and {len(names) - 5:,} more" * (len(names) > 5)
+    return (
+        f"{path} has no column {label}, and columns of 0 and 1, one for each label: {shown}; "
+        "name one of them with --config.data.label, or train a classifier of several labels in "
+        "Python, disan_tf.TextClassifier.from_preset(preset, classes=[...], multi_label=True)."
+    )
 
 
 def _is_blank(value) -> bool:

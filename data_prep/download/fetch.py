@@ -20,6 +20,7 @@ from data_prep.download.unpack import one_line, unpack
 from data_prep.download.web import MIN_BYTES, TIMEOUT, Watchdog, open_url
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import read_lines, sha256, sync_and_rename, write_atomically
+from disan_tf.common.paths import home_path
 
 BLOCK = 1 << 20  # bytes read at a time
 _SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends
@@ -255,7 +256,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Installs one corpus; returns the exit status."""
     parser = argparse.ArgumentParser(prog="data_prep.download", description=__doc__)
     parser.add_argument("corpus", help=", ".join(ARCHIVES))
-    parser.add_argument("--data_dir", type=Path, default=Path("data"))
+    parser.add_argument("--data_dir", type=home_path, default=Path("data"))
     parser.add_argument("--base_url", help="address of a mirror with files of the same names")
     options = parser.parse_args(arguments)
     try:

@@ -26,6 +26,7 @@ from typing import NamedTuple, Optional, Union
 
 from data_prep.synthetic.treebank import write_new
 from disan_tf.common.errors import exit_status
+from disan_tf.common.paths import home_path
 
 SIZES = {"train": 6000, "dev": 600, "test": 600}
 
@@ -177,7 +178,7 @@ def _row(name: str, premise: Sentence, hypothesis: Sentence, label: str) -> dict
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Writes the corpus; returns the exit status."""
     parser = argparse.ArgumentParser(prog="data_prep.synthetic.pairs", description=__doc__)
-    parser.add_argument("--data_dir", type=Path, required=True)
+    parser.add_argument("--data_dir", type=home_path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     return exit_status(lambda: write_pairs(options.data_dir, options.seed))

@@ -24,6 +24,7 @@ import numpy as np
 from data_prep.corpora.official_files import write_mark
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.files import write_atomically
+from disan_tf.common.paths import home_path
 
 SIZES = {"train": 3500, "dev": 400, "test": 800}
 
@@ -211,7 +212,7 @@ def _join(sentiment: int, *children: Tree) -> Tree:
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Writes the treebank; returns the exit status."""
     parser = argparse.ArgumentParser(prog="data_prep.synthetic.treebank", description=__doc__)
-    parser.add_argument("--data_dir", type=Path, required=True)
+    parser.add_argument("--data_dir", type=home_path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     return exit_status(lambda: write_treebank(options.data_dir, options.seed))

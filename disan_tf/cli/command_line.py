@@ -19,6 +19,7 @@ from disan_tf.common import installation, process
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
 from disan_tf.common.options import DTYPES, join_choices
+from disan_tf.common.paths import expand
 
 FLAGS = flags.FLAGS
 _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "input", "output")
@@ -119,6 +120,8 @@ def main(_) -> None:
             raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
         if flag.value == "" and flag.name in _PATHS:
             raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
+        if flag.value is not None and flag.name in _PATHS:
+            flag.value = expand(flag.value, flag.name)
         if flag.present and flag.name not in [*OF_ALL_MODES, *parameters_of(mode)]:
             takers = join_choices(name for name in MODES if flag.name in parameters_of(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")

@@ -67,7 +67,7 @@ def find_bundle(checkpoint: Union[str, Path], checkpoints: Path = CHECKPOINTS) -
     Raises:
       UserError: there is no such model, or its digest differs from the manifest.
     """
-    name, path = str(checkpoint), Path(checkpoint)
+    name, path = str(checkpoint), Path(checkpoint).expanduser()
     released = read_manifest(checkpoints / "manifest.tsv")
     if name in released and (isinstance(checkpoint, str) or not path.exists()):
         checked = _check(checkpoints / name, released[name]["sha256"])

@@ -12,6 +12,7 @@ from typing import Optional
 from disan_tf.common import files
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.paths import home_path
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.factory import TASKS, build_model
@@ -244,10 +245,10 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--workdir", type=Path, required=True, help="folder of an evaluated training")
+    add("--workdir", type=home_path, required=True, help="folder of an evaluated training")
     add("--name", required=True, help="name of the released model")
     add("--command", default="", help="training command (default: from run.json)")
-    add("--prepared", type=Path, help="corpus prepared with fixed_words=all")
+    add("--prepared", type=home_path, help="corpus prepared with fixed_words=all")
     add("--result", default="", help="name of the recorded series")
     print(release(**vars(parser.parse_args())))
 

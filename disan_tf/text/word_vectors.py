@@ -3,6 +3,7 @@
 Spaces or tabs separate the fields of a row. The file may be compressed with gzip.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import takewhile
@@ -16,6 +17,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import open_bytes, read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import join_choices
+from disan_tf.common.paths import below
 from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.text_files import detect_format
 
@@ -102,11 +104,11 @@ def find(data_dir: Path, name: str) -> Path:
     """
     if name.startswith(PREFIX):
         return find_preset(name)
-    path = data_dir / name
+    path = below(data_dir, name, "config.data.vectors")
     fitting = [path] if path.is_file() else path.parent.glob(path.name)
     files = sorted(filter(Path.is_file, fitting), key=lambda file: (len(file.name), file.name))
     if not files:
-        others = sorted(str(other.relative_to(data_dir)) for other in path.parent.glob("*.txt*"))
+        others = sorted(os.path.relpath(other, data_dir) for other in path.parent.glob("*.txt*"))
         raise UserError(
             f"{path} does not exist (vector files there: {', '.join(others) or 'none'}); choose "
             "one with --config.data.vectors=... or fetch it with python -m data_prep.download "

@@ -232,6 +232,8 @@ def test_help_and_mistakes_need_no_tensorflow():
         ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
         ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
         ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
+        ([TINY, "--workdir=gs://a/b"], "--workdir=gs://a/b is a web address; download the file"),
+        (["--mode=predict", "--input=https://a.org/x"], "--input=https://a.org/x is a web address"),
         ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
         ([TINY, "--config.evaluate.splits=('a',)", "--config.evaluate.splits=('b',)"], "twice"),
     ],

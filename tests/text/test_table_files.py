@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from disan_tf.text.table_files import Rows, Table, read_rows
+from disan_tf.text.table_files import Rows, read_rows
+from disan_tf.text.tables import Table
 from tests.support.errors import user_error
 
 

@@ -65,6 +65,17 @@ def test_blank_lines_are_skipped_and_counted(write):
     assert (vectors.rows, vectors.blank) == (2, 2)
 
 
+def test_a_path_may_be_outside_of_the_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / "own.txt"
+    path.write_text("tea 1 2 3\n")
+    assert word_vectors.find(tmp_path / "data", "~/own.txt") == path
+    message = user_error(word_vectors.find, tmp_path / "data", "~/owm.txt")
+    assert "(vector files there: ../own.txt)" in message
+    message = user_error(word_vectors.find, tmp_path, "http://a.org/v.txt")
+    assert message.startswith("--config.data.vectors=http://a.org/v.txt is a web address; download")
+
+
 def test_a_compressed_file_is_read(tmp_path):
     path = tmp_path / "vectors.txt.gz"
     path.write_bytes(gzip.compress(b"tea 1 2 3\n"))

@@ -151,8 +151,9 @@ def main(arguments=None) -> None:
     )
     parser.add_argument("texts", nargs="*", help="texts to classify")
     options = parser.parse_args(arguments)
-    versions = [path for path in options.model.glob("*") if path.name.isdecimal()]
-    folder = max(versions, key=lambda path: int(path.name), default=options.model)
+    model = options.model.expanduser()
+    versions = [path for path in model.glob("*") if path.name.isdecimal()]
+    folder = max(versions, key=lambda path: int(path.name), default=model)
     try:
         client = Client(folder)
         inputs = client.metadata["inputs"]

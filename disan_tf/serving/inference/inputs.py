@@ -193,6 +193,11 @@ def _read_record(record: dict, where: str, columns: Columns) -> dict:
         for name in names:
             if tokens is not None and record.get(name, "") is None:
                 del record[name]
+            elif isinstance(record.get(name), (list, tuple)) and tokens_name(field) not in record:
+                raise ValueError(
+                    f"{where}, {name!r}, is {_show(record[name])}; name a list of tokens "
+                    f"{tokens_name(field)!r}."
+                )
             elif name in record:
                 record[name] = as_text(record[name], f"{where}, {name!r},")
     try:

@@ -14,6 +14,7 @@ from disan_tf.common import files
 from disan_tf.common.errors import UserError
 from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.serving.inference.records import SINGLE, Columns, make_parser, recognise
+from disan_tf.text.table_files import UNCLOSED
 from disan_tf.text.text_files import TextLines, check_encoding, format_of, open_texts
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # OWASP, "CSV Injection": first characters of a formula
@@ -73,9 +74,7 @@ def read_chunks(
             if records:
                 yield records
     if parse.is_open:
-        raise UserError(
-            f"{lines.place(number)}: the input ends inside a quoted value; close the quote."
-        )
+        raise UserError(f"{parse.opened_at}: {UNCLOSED}; close the quote.")
     end(parse.names)
 
 

@@ -18,7 +18,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.options import count, join_choices, nearest
 from disan_tf.models.base import SENTENCE, prefix_of
 from disan_tf.text.json_texts import parse_json
-from disan_tf.text.table_files import Rows, shorten
+from disan_tf.text.table_files import Rows, holds_tokens, shorten
 from disan_tf.text.text_files import FORMATS
 
 _TEXTS = {  # field -> names of its text: ours, then the one in the corpora's files
@@ -152,16 +152,20 @@ class RecordLines:
     def is_open(self) -> bool:
         return self._rows.is_open
 
+    opened_at = ""  # the place where the quoted value begins that is open
+
     def __call__(self, line: str, where: str) -> Optional[dict]:
         if (not line or line.isspace()) and not self.is_open:
             if not (self._is_json or self._rows.has_begun):
                 return None
             return dict.fromkeys(self.names, "")
+        place = self.opened_at if self.is_open else where
         remedy = "" if self._rows.has_begun else ", or name its columns with --text_column"
         try:
             row = self._rows.parse(line)
         except ValueError as error:
-            raise UserError(f"{where}: {error}; repair the file{remedy}.") from None
+            raise UserError(f"{place}: {error}; repair the file{remedy}.") from None
+        self.opened_at = where if self._rows.has_opened else place
         self.names = self._rows.columns or self.names
         if row is None:
             return None
@@ -223,7 +227,10 @@ def check_record(record: dict, where: str, columns: Columns) -> dict:
     for field, names in columns.texts.items():
         for name in names:
             if not isinstance(record.get(name, ""), str):
-                raise UserError(f'{where}: "{name}" is not a string; write it in quotes.')
+                remedy = "write it in quotes"
+                if holds_tokens(record[name]):
+                    remedy = f'it holds tokens: name it "{tokens_name(field)}"'
+                raise UserError(f'{where}: "{name}" is not a string; {remedy}.')
         tokens = columns.find_tokens(record, field) or []
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
             raise UserError(

@@ -136,6 +136,41 @@ def test_bad_rows_are_dropped_on_request_and_counted_by_reason(tmp_path):
     assert names == {f"train-{number}" for number in (1, 2, 3, 4, 9, 10, 11, 12)}
 
 
+def test_the_columns_of_json_rows_are_those_of_all_records(tmp_path):
+    rows = [{"text": f"soup {k}", "label": "ab"[k % 2]} for k in range(8)]
+    for first in ({"text": "no label"}, {"label": "a"}, {"other": 1}):
+        for name in ("t.jsonl", "t.txt"):
+            content = "".join(json.dumps(row) + "\n" for row in [first, *rows])
+            (tmp_path / name).write_text(content)
+            corpus = table.read(tmp_path, options(name, on_bad_rows="drop"))
+            assert sum(corpus.counts["train"]["dropped"].values()) == 1
+            assert len(everything(corpus)) == 8
+            place = f"{tmp_path / name}, line 1: "
+            lacking = "text is empty" if "text" not in first else "label is empty"
+            assert refusal(tmp_path, options(name)).startswith(f"{place}{lacking}")
+    (tmp_path / "t.jsonl").write_text('{"text": "a"}\n{"labels": "b", "text": "c"}\n')
+    wanted = "line 1: there is no label among the columns text, labels (did you mean labels?)"
+    assert wanted in refusal(tmp_path, options("t.jsonl", on_bad_rows="drop"))
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("t.csv", "id,text,toxic,insult\n7,hot,0,1\n8,cold,0,0\n"),
+        ("t.jsonl", '{"text": "hot", "toxic": 0}\n{"text": "cold", "toxic": 1, "insult": 1}\n'),
+    ],
+)
+def test_a_table_with_a_column_for_each_label_is_shown_the_way_in_python(name, content, tmp_path):
+    (tmp_path / name).write_text(content)
+    message = refusal(tmp_path, options(name))
+    assert (
+        "has no column label, and columns of 0 and 1, one for each label: toxic, insult;" in message
+    )
+    assert "disan_tf.TextClassifier.from_preset(preset, classes=[...], multi_label=True)" in message
+    (tmp_path / "t.csv").write_text("text,toxic,class\nhot,0,a\n")
+    assert "there is no label among the columns" in refusal(tmp_path, options("t.csv"))
+
+
 def test_json_rows_may_lack_values(tmp_path):
     bad = [{"text": None, "label": "order"}, {"text": "hot", "label": None}, {"text": "hot"}]
     corpus = read(tmp_path, *ROWS, *bad, train="t.jsonl", on_bad_rows="drop")
@@ -298,15 +333,53 @@ def test_equal_scores_are_refused(tmp_path):
 @pytest.mark.parametrize(
     "name, content, changed, message",
     [
-        ("t.csv", 'text,label\n"a,x\nb,y\n', {}, "line 3: the file ends inside a quoted value"),
+        ("t.csv", 'text,label\n"a,x\nb,y\n', {}, "line 2: the quoted value that begins here"),
         ("t.csv", "text,other,label\nhot,,x\n", {"second_text": "other"}, "line 2: other is empty"),
         ("t.tsv", f"text\tlabel\n{'a' * 131_073}\tx\n", {}, "line 2: text has 131,073 characters"),
         ("t.jsonl", '{"text": 5, "label": "x"}\n', {}, "line 1: text is not a string (5); "),
+        (
+            "t.jsonl",
+            '{"text": "a", "label": "x"}\n{"text": ["a", "b"], "label": "x"}\n',
+            {},
+            'line 2: text is not a string (["a", "b"]); it holds tokens: join them with spaces',
+        ),
+        (
+            "t.csv",
+            'text,label\nhot,0\n"he said \\"fine\\", ok",0\n',
+            {},
+            "line 3: not CSV (',' expected after '\"'; a quote inside a quoted value must be doubl",
+        ),
+        (
+            "t.csv",
+            'text,label\n"fine\\"",0\nhot,1\n"x",1\n',
+            {},
+            "line 2: not CSV (',' expected after '\"'; a quote inside a quoted value must be doubl",
+        ),
+        ("t.csv", 'text,label\n"a,x\nb,y\n"c",z\n', {}, "line 2: not CSV (',' expected after"),
+        (
+            "t.csv",
+            'text,label\n"a\nb","x\nc,d\n',
+            {},
+            "line 3: the quoted value that begins here does not end",
+        ),
     ],
 )
 def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, changed, message):
     (tmp_path / name).write_text(content)
     assert f"{name}, {message}" in refusal(tmp_path, options(name, **changed))
+
+
+def test_the_home_folder_may_be_written_as_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(write(tmp_path, *ROWS)))
+    for folder, name in ((tmp_path / "elsewhere", "~/t.csv"), ("x", "~/./t.csv")):
+        assert len(everything(table.read(folder, options(name)))) == len(ROWS)
+    message = user_error(table.read, tmp_path, options("https://a.org/t.csv"))
+    assert message == (
+        "--config.data.train=https://a.org/t.csv is a web address; download the file first "
+        "(curl -LO https://a.org/t.csv), and name the downloaded file."
+    )
+    message = user_error(table.read, tmp_path, options(dev="s3://a/t.csv"))
+    assert message.startswith("--config.data.dev=s3://a/t.csv is a web address; download")
 
 
 def test_a_missing_table_is_named_with_its_flag_and_one_like_it(tmp_path):

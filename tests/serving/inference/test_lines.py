@@ -65,6 +65,8 @@ def test_an_unknown_format_is_refused(tmp_path):
         (b'{"text": "a"', r"not JSON \(Expecting ',' delimiter, column 13\)"),
         (b'{"id": 1}', 'there is no "text" or "tokens"; add one of them'),
         (b'{"text": null}', '"text" is not a string'),
+        (b'{"text": ["a", "b"]}', '"text" is not a string; it holds tokens: name it "tokens"'),
+        (b'{"text": 5}', '"text" is not a string; write it in quotes'),
         (b'{"tokens": "a b"}', '"tokens" is not a list of strings'),
         (b'{"tokens": ["a", 1]}', '"tokens" is not a list of strings'),
         (b'{"text": "\xff"}', "byte 0xff at column 11 is not UTF-8"),
@@ -269,7 +271,10 @@ def test_another_encoding_is_read_on_request(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ('id,text\n1,"a\nb\n', "line 3: the input ends inside a quoted value; close the quote"),
+        (
+            'id,text\n1,"a\nb\n',
+            "line 2: the quoted value that begins here does not end; close the quote",
+        ),
         ('id,text\n1,"a"b\n', "line 2: not CSV"),
         ("id,text\n1,a\nid,text\n", "line 3: the header is repeated; remove this line"),
     ],

@@ -52,6 +52,10 @@ def describe_counts(manifest: dict) -> str:
     )
     if blank := vectors.get("blank_lines"):
         coverage += f"; {count(blank, 'blank line')} skipped"
+    if skipped := vectors.get("not_utf8"):
+        numbers = ", ".join(f"{number:,}" for number in skipped["lines"])
+        more = ", ..." * (skipped["count"] > len(skipped["lines"]))
+        coverage += f"; {count(skipped['count'], 'line')} not in UTF-8 skipped ({numbers}{more})"
     lines.append(f"  words: {trainable:,} trainable, {fixed:,} fixed; {coverage}")
     if without := vectors.get("without"):
         share = 1 - vectors["training_tokens_covered"]

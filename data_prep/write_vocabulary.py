@@ -17,7 +17,7 @@ from disan_tf.text.lookup import UNKNOWN_ID, VOCABULARY
 from disan_tf.text.tokenizer import lowercase
 from disan_tf.text.word_vectors import PREFIX, WordVectors
 
-_SHOWN = 10  # words without a vector
+_SHOWN = 10  # words without a vector, and lines that are not UTF-8
 
 
 def write_vocabulary(
@@ -106,6 +106,11 @@ def _without_vector(vocabulary: Vocabulary, training: Mapping[str, int]) -> dict
     return dict(lacking.most_common(_SHOWN))
 
 
+def _not_utf8(vectors: WordVectors) -> dict:
+    """Returns how many lines of the vector file were skipped, and the first of them."""
+    return {"count": len(vectors.not_utf8), "lines": list(vectors.not_utf8[:_SHOWN])}
+
+
 def _describe(
     options, vocabulary: Vocabulary, vectors: WordVectors, training: Mapping[str, int]
 ) -> dict:
@@ -116,6 +121,7 @@ def _describe(
             "file": options.vectors,
             "rows": vectors.rows,
             **({"blank_lines": vectors.blank} if vectors.blank else {}),
+            **({"not_utf8": _not_utf8(vectors)} if vectors.not_utf8 else {}),
             "training_words_found": vocabulary.training_words_found(),
             "training_tokens_covered": round(vocabulary.coverage(training), 4),
             **({"without": _without_vector(vocabulary, training)} if options.vectors else {}),

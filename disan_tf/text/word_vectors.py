@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import h5py
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import open_bytes, read_json, read_lines, sha256
+from disan_tf.common.files import bounded_lines, open_bytes, read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.options import join_choices
 from disan_tf.common.paths import below
@@ -30,11 +30,15 @@ _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimens
 
 
 class WordVectors(NamedTuple):
-    """The wanted words' vectors, `<float32>[dim]` each, and the file's rows and blank lines."""
+    """The wanted words' vectors, `<float32>[dim]` each, and the file's rows and skipped lines.
+
+    `blank` counts blank lines, and `not_utf8` holds the numbers of lines that cannot be decoded.
+    """
 
     by_word: dict[str, np.ndarray]
     rows: int
     blank: int = 0
+    not_utf8: tuple[int, ...] = ()
 
 
 def read(
@@ -44,16 +48,19 @@ def read(
 
     Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec
     header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
-    is read. Blank lines are skipped. Memory holds one line and the wanted vectors. The number of
+    is read. Blank lines, and lines that are not UTF-8, are skipped. Memory holds one line and the wanted vectors. The number of
     fields is checked in every row, the numbers only in rows of wanted words; a UserError names the
     line. Errors say that `owner` asks for `dim` numbers; errors on a config name its flags.
     """
     if path.name == MODEL:
         every = _preset_vectors(path, dim)
         return WordVectors({word: every[word] for word in every if wanted(word)}, len(every))
-    vectors, rows, blank, announced = {}, 0, 0, 0
+    vectors, rows, blank, announced, not_utf8 = {}, 0, 0, 0, []
     for number, line in _read_rows(path):
-        if number == 1:
+        if line is None:
+            not_utf8.append(number)
+            continue
+        if number == 1 + len(not_utf8):
             _check_dimension(path, line, dim, owner)
             if header := _HEADER.fullmatch(line):
                 announced = int(header[1])
@@ -78,21 +85,31 @@ def read(
                 raise _malformed(path, number, "a number is not finite", dim)
     if not rows:
         raise UserError(f"{path} contains no word vectors; download it again.")
-    if rows < announced:
+    if rows + len(not_utf8) < announced:
         raise UserError(
-            f"{path} ends after {rows:,} of the {announced:,} rows that line 1 announces; download "
+            f"{path} ends after {rows + len(not_utf8):,} of the {announced:,} rows that line 1 announces; download "
             "it again, or correct the number."
         )
-    return WordVectors(vectors, rows, blank)
+    return WordVectors(vectors, rows, blank, tuple(not_utf8))
 
 
-def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields `(line number, row)` with spaces alone between the fields, and none at the end."""
+def _read_rows(path: Path) -> Iterator[tuple[int, Optional[str]]]:
+    """Yields `(line number, row)` with spaces alone between the fields, and none at the end.
+
+    A row that is not UTF-8 is None: word2vec cuts long words, between the bytes of a letter too.
+    """
     with open_bytes(path) as file:
         if kind := detect_format(file.read(80)):
             raise _no_vectors(path, f"it is {kind}")
-    for number, line in read_lines(path):
-        yield number, (line.replace("\t", " ") if "\t" in line else line).rstrip(" ")
+    with open_bytes(path) as file:
+        for number, row in enumerate(bounded_lines(file, path), start=1):
+            try:
+                line = row.rstrip(b"\r\n").decode("utf-8")
+            except UnicodeDecodeError:
+                yield number, None
+                continue
+            line = line.removeprefix("\ufeff") if number == 1 else line
+            yield number, (line.replace("\t", " ") if "\t" in line else line).rstrip(" ")
 
 
 def find(data_dir: Path, name: str) -> Path:
@@ -128,8 +145,9 @@ def check_dimension(path: Path, dim: int) -> None:
         _preset_vectors(path, dim)
         return
     for _, line in _read_rows(path):
-        _check_dimension(path, line, dim)
-        return
+        if line is not None:
+            _check_dimension(path, line, dim)
+            return
 
 
 def _preset_vectors(path: Path, dim: int) -> dict[str, np.ndarray]:

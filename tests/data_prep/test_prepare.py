@@ -196,6 +196,24 @@ def test_a_corpus_of_an_older_format_is_prepared_anew(data_dir, prepared_dir):
     assert read_json(folder / "manifest.json", "") == manifest
 
 
+@pytest.mark.parametrize(
+    "bad, shown",
+    [
+        ([2], "; 1 line not in UTF-8 skipped (2)"),
+        (range(1, 13), "(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...)"),
+    ],
+)
+def test_lines_of_the_vectors_that_are_not_utf8_are_counted(bad, shown, data_dir, prepared_dir):
+    path = data_dir / "glove/tiny.txt"
+    lines = path.read_bytes().splitlines(keepends=True)
+    for number in bad:
+        lines.insert(number - 1, b"caf\xe9 1 2\n")
+    path.write_bytes(b"".join(lines))
+    manifest = read_manifest(prepare(options(), data_dir, prepared_dir))
+    assert manifest["vectors"]["rows"] == 4
+    assert shown in describe_counts(manifest)
+
+
 def test_each_version_of_the_tokenizer_has_its_corpus(tmp_path, prepared_dir):
     text = "text,label\n" + "".join(f"su\u200eperb cafe\u0301 {n},{n % 2}\n" for n in range(20))
     (tmp_path / "own.csv").write_text(text, encoding="utf-8")

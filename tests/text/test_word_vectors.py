@@ -65,6 +65,29 @@ def test_blank_lines_are_skipped_and_counted(write):
     assert (vectors.rows, vectors.blank) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    "content, lines, rows",
+    [
+        (b"tea 1 2 3\nso\xff 4 5 6\nsoup 7 8 9\n", (2,), 2),
+        (b"\xe9t 1 2 3\ntea 1 2 3\nsoup 7 8 9\n\xc3 1 2\n", (1, 4), 2),
+        (b"3 3\nte\xc3 0 0 0\ntea 1 2 3\nsoup 7 8 9\n", (2,), 2),  # word2vec counts the row
+    ],
+)
+def test_lines_that_are_not_utf8_are_skipped_and_listed(content, lines, rows, tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(content)
+    word_vectors.check_dimension(path, 3)
+    vectors = word_vectors.read(path, 3, everything)
+    assert as_lists(vectors) == {"tea": [1, 2, 3], "soup": [7, 8, 9]}
+    assert (vectors.not_utf8, vectors.rows) == (lines, rows)
+
+
+def test_a_file_without_a_line_in_utf8_is_refused(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"t\xe9 1 2 3\n" * 3)
+    assert "contains no word vectors" in error_of(path)
+
+
 def test_a_path_may_be_outside_of_the_data(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     path = tmp_path / "own.txt"

@@ -4,6 +4,7 @@
 or are dropped and counted in the manifest. Labels that look like missing labels get a warning.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from data_prep.corpora.table_options import NO_FOLD, TableOptions
 from data_prep.corpora.table_rows import Row, Table
 from data_prep.sentence_tokenizer import SentenceTokenizer
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import suggestion
+from disan_tf.common.options import count, suggestion
 from disan_tf.common.paths import below
+from disan_tf.text import VERSIONS
 from disan_tf.text.labels import order_classes
+from disan_tf.text.tokenizer_rules import clean_text
 
 MAX_CLASSES = 1000  # a column with more distinct labels does not hold classes
 ROWS_FOR_NAMES = 20  # in a longer table labels that are all different are no classes
@@ -54,20 +57,23 @@ def read(data_dir: Path, options) -> Corpus:
       UserError: a missing table or column, a malformed row, a label that the training table lacks,
         a score outside its scale (names file, line and column).
     """
+    version = getattr(options, "tokenizer_version", None) or VERSIONS[options.tokenizer]
     tokenizer, options = SentenceTokenizer.of(options), TableOptions.of(options)
-    classes, tables, files_read = tuple(options.classes), {}, _find(data_dir, options)
+    clean = clean_text if version > 1 else str
+    classes, tables, files_read = tuple(map(clean, options.classes)), {}, _find(data_dir, options)
     warnings = []
     for split, path in files_read.items():
-        tables[split] = Table(path, split, options, classes)
+        tables[split] = Table(path, split, options, classes, clean)
         warnings += tables[split].warnings()
-        if split == "train" and options.score:
-            _check_scores(path, options, tables[split].rows)
-        elif split == "train" and not classes:
-            classes = _classes(path, options, tables[split].rows)
-    parts = _draw_parts({split: table.rows for split, table in tables.items()}, options)
+        if split == "train":
+            classes = _classes(path, options, tables[split].rows, classes)
+    path, rows = files_read["train"], {split: table.rows for split, table in tables.items()}
+    parts = _draw_parts(rows, options)
+    warnings += _keep_every_class(path, parts, options)
     for split in options.splits:
         if not parts[split]:
-            raise _too_few(files_read["train"], split, tables["train"].rows)
+            raise _too_few(path, split, rows["train"])
+    _check_variety(path, options, parts["train"], "training row")
     if options.score:
         classes = tuple(map(str, range(options.lowest, options.highest + 1)))
     corpus = Corpus("table", options.text_fields, classes, {}, {}, list(files_read.values()))
@@ -102,21 +108,18 @@ def _find(data_dir: Path, options) -> dict[str, Path]:
     return paths
 
 
-def _classes(path: Path, options, rows: Sequence[Row]) -> tuple[str, ...]:
-    """Returns the training table's labels, sorted as text, or as numbers if all are numbers.
+def _classes(path: Path, options, rows: Sequence[Row], given: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the given classes, or the training table's labels in their order.
 
     Raises:
-      UserError: there is one label, or there are too many for classes.
+      UserError: there is one label or score, or there are too many labels for classes.
     """
+    _check_variety(path, options, rows, "row")
+    if given or options.score:
+        return given
     labels = {row.target for row in rows}
     if len(rows) == 1:
         raise _too_few(path, "dev", rows)
-    if len(labels) == 1:
-        raise UserError(
-            f"{path} has the label {rows[0].target!r} in all {len(rows):,} rows of the column "
-            f"{options.label}, but a model needs at least two labels; add rows with "
-            "another label, or name another column with --config.data.label."
-        )
     if len(labels) > MAX_CLASSES or len(labels) == len(rows) > ROWS_FOR_NAMES:
         raise UserError(
             f"{path} has {len(labels):,} different labels in {len(rows):,} rows of the column "
@@ -127,14 +130,75 @@ def _classes(path: Path, options, rows: Sequence[Row]) -> tuple[str, ...]:
     return order_classes(labels)
 
 
-def _check_scores(path: Path, options, rows: Sequence[Row]) -> None:
-    """Raises UserError if all scores are equal."""
-    if len(rows) > 1 and len({row.target for row in rows}) == 1:
-        raise UserError(
-            f"{path} has the score {rows[0].target:g} in all {len(rows):,} rows of the column "
-            f"{options.score}; add rows with other scores, or name another column with "
-            "--config.data.score."
-        )
+def _check_variety(path: Path, options, rows: Sequence[Row], kind_of_row: str) -> None:
+    """Raises UserError if all labels or scores of several rows are equal."""
+    if len(rows) == 1 or len({row.target for row in rows}) > 1:
+        return
+    kind, value = ("score", f"{rows[0].target:g}") if options.score else ("label", rows[0].target)
+    raise UserError(
+        f"{path} has the {kind} {value!r} in all {count(len(rows), kind_of_row)} of the column "
+        f"{options.score or options.label}, but a model needs at least two {kind}s; add rows with "
+        f"another {kind}, or name another column with --config.data.{kind}."
+    )
+
+
+def _keep_every_class(path: Path, parts: dict[str, list[Row]], options) -> list[str]:
+    """Exchanges rows so that every class has one in the training part; returns a warning.
+
+    A drawn part that holds the last row of a class gets a row of the largest class instead. Folds
+    are left as they are, since each row is tested once.
+    """
+    drawn = [split for split in ("dev", "test") if split in parts and not getattr(options, split)]
+    if options.score or not drawn:
+        return []
+    every = Counter(row.target for split in ("train", *drawn) for row in parts[split])
+    trained, lost = Counter(row.target for row in parts["train"]), {}
+    for split in drawn:
+        for row in parts[split]:
+            if not trained[row.target]:
+                lost.setdefault(row.target, row)
+    if options.fold == NO_FOLD:
+        _exchange(parts, drawn, list(lost.values()), trained)
+        lost.update((row.target, row) for row in parts["train"] if every[row.target] == 1)
+    if not lost:
+        return []
+    name, row = next(iter(lost.items()))
+    classes = f"the class {name!r} (line {row.line})"
+    if len(lost) > 1:
+        classes = f"{len(lost):,} classes, such as {name!r} (line {row.line}),"
+    if options.fold != NO_FOLD:
+        return [f"{path} has {classes} in the test or dev part of this fold alone; add rows."]
+    return [
+        f"{path} has few rows of {classes}; the training part keeps one, so that other parts may "
+        "have none; add rows."
+    ]
+
+
+def _exchange(
+    parts: dict[str, list[Row]], drawn: Sequence[str], lost: Sequence[Row], trained: Counter
+) -> None:
+    """Moves rows to the training part, and rows of the largest classes to their parts.
+
+    `trained` counts the training rows by class.
+    """
+    place = {row.line: split for split in ("train", *drawn) for row in parts[split]}
+    rows = sorted((row for split in ("train", *drawn) for row in parts[split]), key=_line)
+    of_class: dict[str, list[Row]] = {}
+    for row in parts["train"]:
+        of_class.setdefault(row.target, []).append(row)
+    for row in lost:
+        largest = max(sorted(trained), key=trained.get)
+        if trained[largest] > 1:
+            place[of_class[largest].pop().line] = place[row.line]
+            trained[largest] -= 1
+        place[row.line] = "train"
+        trained[row.target] += 1
+    for split in ("train", *drawn) if lost else ():
+        parts[split] = [row for row in rows if place[row.line] == split]
+
+
+def _line(row: Row) -> int:
+    return row.line
 
 
 def _draw_parts(rows: dict[str, list[Row]], options) -> dict[str, list[Row]]:

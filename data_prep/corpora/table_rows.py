@@ -1,11 +1,12 @@
 """The rows of a user's own table, which have texts and a label or a score, and their checks."""
 
 import math
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import Callable, NamedTuple, Union
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import count
@@ -16,6 +17,7 @@ from disan_tf.text.table_files import (
     check_string,
     read_numbered_rows,
 )
+from disan_tf.text.tokenizer_rules import clean_text
 
 AMONG = " among the columns {columns}"
 REMEDY = (
@@ -45,6 +47,7 @@ class Table:
       path, split: see `data_prep.corpora.table.read`.
       options: a `TableOptions`.
       classes: the allowed labels; () = any.
+      clean: a function of a label, with which labels are read as texts are.
 
     Attributes:
       rows: the rows that are kept.
@@ -54,8 +57,15 @@ class Table:
       UserError: see `data_prep.corpora.table.read`.
     """
 
-    def __init__(self, path: Path, split: str, options, classes: Sequence[str]):
-        self._path, self._options, self._classes = path, options, classes
+    def __init__(
+        self,
+        path: Path,
+        split: str,
+        options,
+        classes: Sequence[str],
+        clean: Callable[[str], str] = str,
+    ):
+        self._path, self._options, self._classes, self._clean = path, options, classes, clean
         self._texts = [name for name in (options.text, options.second_text) if name]
         self._target = options.score or options.label
         self._drop_labels = set(map(_spelling, options.drop_labels.split(","))) - {""}
@@ -109,22 +119,30 @@ class Table:
         if self._options.score:
             value = _score(row, self._options)
         else:
-            value = _label(row[self._target], self._target)
+            value = self._label(row[self._target])
             if _spelling(value) in self._drop_labels:
                 return f"with the label {value}"
             _check_class(value, self._target, self._classes)
         column = self._options.example_id
         name = str(row.get(column, "")) if column else ""
         check_name(column, name)
-        return Row(name, tuple(row[text] for text in self._texts), value, line)
+        return Row(name, tuple(self._clean(row[text]) for text in self._texts), value, line)
+
+    def _label(self, value) -> str:
+        if isinstance(value, (dict, list)):
+            raise ValueError(f"{self._target} is neither a string nor a number")
+        label = self._clean(str(value)).strip()
+        check_name(self._target, label)
+        return label
 
     def _find_problem(self, row: dict) -> tuple[str, str]:
         """Returns why a row is bad, as the manifest names it and as an error does, or ("", "")."""
         for name in self._texts:
-            if _is_blank(row.get(name)):
+            text = row.get(name)
+            if text is None or (isinstance(text, str) and not self._clean(text).strip()):
                 return "without a text", f"{name} is empty"
         target = row.get(self._target)
-        target = "" if target is None else str(target).strip()
+        target = "" if target is None else self._clean(str(target)).strip()
         if self._options.score and target.casefold() in MISSING:
             return "without a score", f"{self._target} is {target or 'empty'}"
         if not target:
@@ -186,28 +204,17 @@ def _several_labels(path: Path, label: str, names: Sequence[str]) -> str:
     )
 
 
-def _is_blank(value) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
 def _spelling(label: str) -> str:
     """Returns the normal form of a label: its number, or its text without case."""
+    label = unicodedata.normalize("NFKC", clean_text(label)).strip()
     try:
         return str(float(label))
     except ValueError:
-        return label.strip().casefold()
+        return label.casefold()
 
 
 # Missing labels, and how HuggingFace and SNLI mark rows without a gold label.
 SUSPECT = {*MISSING, "-", _spelling("-1")}
-
-
-def _label(value, column: str) -> str:
-    if isinstance(value, (dict, list)):
-        raise ValueError(f"{column} is neither a string nor a number")
-    label = str(value).strip()
-    check_name(column, label)
-    return label
 
 
 def _check_class(label: str, column: str, classes: Sequence[str]) -> None:

@@ -48,9 +48,10 @@ def read(
 
     Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec
     header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
-    is read. Blank lines, and lines that are not UTF-8, are skipped. Memory holds one line and the wanted vectors. The number of
-    fields is checked in every row, the numbers only in rows of wanted words; a UserError names the
-    line. Errors say that `owner` asks for `dim` numbers; errors on a config name its flags.
+    is read. Blank lines, and lines that are not UTF-8, are skipped. Memory holds one line and the
+    wanted vectors. The number of fields is checked in every row, the numbers only in rows of wanted
+    words; a UserError names the line. Errors say that `owner` asks for `dim` numbers; errors on a
+    config name its flags.
     """
     if path.name == MODEL:
         every = _preset_vectors(path, dim)
@@ -87,8 +88,8 @@ def read(
         raise UserError(f"{path} contains no word vectors; download it again.")
     if rows + len(not_utf8) < announced:
         raise UserError(
-            f"{path} ends after {rows + len(not_utf8):,} of the {announced:,} rows that line 1 announces; download "
-            "it again, or correct the number."
+            f"{path} ends after {rows + len(not_utf8):,} of the {announced:,} rows that line 1 "
+            "announces; download it again, or correct the number."
         )
     return WordVectors(vectors, rows, blank, tuple(not_utf8))
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import unicodedata
 
 import pytest
 
@@ -9,6 +10,7 @@ from data_prep.check_options import check_options
 from data_prep.corpora import fields_of, splits_of, table
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
+from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline.corpus_format import read_manifest
 from tests.support.corpora.readers import refusal, split_at_spaces, table_options
 from tests.support.errors import user_error
@@ -67,7 +69,7 @@ def test_a_quoted_value_holds_commas_quotes_and_line_ends(tmp_path):
 
 def test_columns_have_the_names_of_the_options(tmp_path):
     columns = ("id", "stars", "first", "second", "more")
-    scores = ("2.5", "2.5", "2.5", "3")
+    scores = ("2.5", "2.5", "3", "3")
     rows = [(f"no. {k}", score, "Hot soup", "Cold soup", "") for k, score in enumerate(scores)]
     chosen = {"text": "first", "second_text": "second", "label": "", "score": "stars"}
     corpus = read(tmp_path, *rows, columns=columns, example_id="id", **chosen)
@@ -102,6 +104,115 @@ def test_shares_are_stratified_and_disjoint_and_the_seed_draws_them(tmp_path):
     assert len({example.example_id for example in everything(corpus)}) == 40
     again, other = (read(tmp_path, test_share=0.3, split_seed=k) for k in (1, 2))
     assert again.splits == corpus.splits != other.splits
+
+
+def _with_single(count, at=0):
+    """Rows of two classes, and one row each of `count` other classes."""
+    rows = list(MANY)
+    for number in range(count):
+        rows.insert(at, (f"tea {number}", f"rare {number}"))
+    return rows
+
+
+@pytest.mark.parametrize("at", [0, 17, 40])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_class_of_one_row_is_trained_and_the_parts_keep_their_sizes(at, seed, tmp_path):
+    rows = _with_single(1, at)
+    corpus = read(tmp_path, *rows, dev_share=0.2, test_share=0.2, split_seed=seed)
+    assert {split: len(it) for split, it in corpus.splits.items()} == {
+        **{"train": 25, "dev": 8, "test": 8}
+    }
+    rare = corpus.classes.index("rare 0")
+    assert [it.label for it in corpus.splits["train"]].count(rare) == 1
+    names = [int(it.example_id.removeprefix("train-")) for it in corpus.splits["train"]]
+    assert names == sorted(names)
+    assert len({it.example_id for it in everything(corpus)}) == 41
+
+
+def test_classes_of_few_rows_are_told(tmp_path):
+    path, shares = tmp_path / "t.csv", {"dev_share": 0.4, "test_share": 0.4}
+    for seed in range(8):
+        (warning,) = read(tmp_path, *_with_single(1), split_seed=seed, **shares).warnings
+        start = f"{path} has few rows of the class 'rare 0' (line 2); the training part keeps one"
+        assert warning.startswith(start)
+        (warning,) = read(tmp_path, *_with_single(2), split_seed=seed, **shares).warnings
+        assert warning.startswith(f"{path} has few rows of 2 classes, such as 'rare ")
+    rows = [*MANY, ("tea", "rare"), ("hot tea", "rare")]
+    for seed in range(20):  # dev may take one row, and test the other
+        corpus = read(tmp_path, *rows, split_seed=seed, **shares)
+        assert {it.label for it in corpus.splits["train"]} == {0, 1, 2}
+
+
+def test_folds_and_tables_of_their_own_keep_their_rows(tmp_path):
+    write(tmp_path, *_with_single(1))
+    folds = [read(tmp_path, dev_share=0.1, folds=4, fold=k) for k in range(4)]
+    tested = [example.example_id for fold in folds for example in fold.splits["test"]]
+    assert len(tested) == len({*tested}) == 41
+    lacking = [fold for fold in folds if 2 not in {it.label for it in fold.splits["train"]}]
+    assert lacking
+    for fold in folds:
+        told = [it for it in fold.warnings if "'rare 0' (line 2) in the test or dev part" in it]
+        assert len(told) == (fold in lacking)
+    corpus = read(tmp_path, dev="t.csv", test="t.csv")
+    assert {len(part) for part in corpus.splits.values()} == {41} and corpus.warnings == []
+
+
+@pytest.mark.parametrize("form, other", [("NFC", "NFD"), ("NFD", "NFC")])
+def test_labels_in_two_normal_forms_are_one_class(form, other, tmp_path):
+    labels = [unicodedata.normalize(it, "caf\u00e9") for it in (form, other)] + ["caf\u00e9\u200e"]
+    rows = [(f"soup {k}", (*labels, "tea")[k % 4]) for k in range(16)]
+    corpus = read(tmp_path, *rows)
+    assert corpus.classes == ("caf\u00e9", "tea") and corpus.warnings == []
+    corpus = read(tmp_path, classes=("tea", labels[0], "none"))
+    assert corpus.classes == ("tea", "caf\u00e9", "none")
+    old = table.read(tmp_path, options(tokenizer_version=1))
+    assert len(old.classes) == 4
+    assert "which are one class in two spellings; write them alike." in old.warnings[0]
+
+
+def test_wide_letters_are_another_spelling(tmp_path):
+    rows = [(f"soup {k}", ("yes", "\uff39\uff25\uff33", "no")[k % 3]) for k in range(12)]
+    (warning,) = read(tmp_path, *rows).warnings
+    assert "'yes' (4 rows" in warning and "one class in two spellings" in warning
+
+
+@pytest.mark.parametrize("classes", [(), ("x", "y")])
+def test_a_training_on_one_class_is_refused(classes, tmp_path):
+    rows = [(f"soup {k}", "x") for k in range(9)]
+    message = refusal(write(tmp_path, *rows), options(classes=classes))
+    assert "has the label 'x' in all 9 rows of the column label, but a model needs" in message
+    rows[0] = ("soup 0", "y")
+    write(tmp_path, *rows, name="t.csv")
+    seeds = [seed for seed in range(20) if _fails(tmp_path, classes, seed)]
+    assert seeds == []  # the row of the other class stays in the training part
+
+
+def _fails(folder, classes, seed):
+    corpus = table.read(folder, options(classes=classes, split_seed=seed))
+    return len({it.label for it in corpus.splits["train"]}) < 2
+
+
+def test_a_constant_score_in_the_training_part_is_refused(tmp_path):
+    rows = [(f"soup {k}", "tea", "3") for k in range(8)]
+    rows[3] = ("soup 3", "tea", "4")
+    write(tmp_path, *rows, columns=("text", "other", "score"))
+    messages = []
+    for seed in range(12):
+        try:
+            table.read(tmp_path, options(split_seed=seed, **SCORES))
+        except UserError as error:
+            messages.append(str(error))
+    assert messages and all(
+        "has the score '3' in all 6 training rows of the column score" in it for it in messages
+    )
+
+
+def test_texts_that_differ_by_what_nobody_sees_are_equal(tmp_path):
+    rows = [("hot soup", "order"), ("hot\u200e soup", "question"), *ROWS]
+    (warning,) = read(tmp_path, *rows).warnings
+    assert "has 1 text with several labels, as in lines 2 and 3" in warning
+    write(tmp_path, ("\u200e\ufeff", "order"), *ROWS)
+    assert "line 2: text is empty" in refusal(tmp_path, options())
 
 
 def test_folds_divide_the_training_table(tmp_path):
@@ -325,7 +436,7 @@ def test_missing_scores_are_refused_or_dropped(tmp_path):
 
 def test_equal_scores_are_refused(tmp_path):
     write(tmp_path, *[("a", "b", 3)] * 8, columns=("text", "other", "score"))
-    assert "has the score 3 in all 8 rows of the column score" in refusal(
+    assert "has the score '3' in all 8 rows of the column score" in refusal(
         tmp_path, options(**SCORES)
     )
 

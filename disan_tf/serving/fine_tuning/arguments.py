@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, islice
 from numbers import Integral
 from operator import attrgetter
 from typing import Any, Callable, Optional
@@ -13,12 +14,13 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.keras_version import is_keras_3
-from disan_tf.common.options import suggestion
+from disan_tf.common.options import count, suggestion
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.fine_tuning.multi_label import read_label_sets
-from disan_tf.serving.inference.inputs import is_single, read_inputs
+from disan_tf.serving.inference.inputs import are_two_columns, is_single, read_inputs
 from disan_tf.serving.inference.records import Columns, usual_columns
 from disan_tf.text.labels import class_numbers
+from disan_tf.text.tokenizer_rules import clean_text
 
 
 def read_classes(
@@ -86,6 +88,11 @@ class _ClassNumbers(np.ndarray):
     """Class numbers that `fine_tune` has read, and `fit` must not take for names of classes."""
 
 
+def are_numbers(labels: Any) -> bool:
+    """Returns whether labels are class numbers that `read_examples` has returned."""
+    return isinstance(labels, _ClassNumbers)
+
+
 def labels_of(loss: Any) -> str:
     """Returns what labels a loss reads: class "numbers", one-hot "rows", or "" if unknown.
 
@@ -123,7 +130,8 @@ def read_examples(
 ) -> tuple:
     """Converts texts and labels to what Keras reads.
 
-    Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch.
+    Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch. For
+    predictions, whose `kind` is None, a generator may also yield texts, pairs or records.
     Class numbers replace class names; if all names are whole numbers, integer labels are names.
     `kind` is a result of `labels_of`: for "rows", one-hot rows replace both, and given rows stay as
     they are; for "", all numeric labels do; "sets" are the labels of `read_label_sets`. For None,
@@ -136,6 +144,12 @@ def read_examples(
     read: dict[str, Any] = {"fields": fields, "classes": classes, "kind": kind}
     if isinstance(x, tf.data.Dataset):
         return _read_dataset(x, **read), y
+    if hasattr(x, "__next__") and kind is None:
+        first = list(islice(x, 1))
+        x = chain(first, x)
+        if not first or _is_item(first[0], fields):
+            is_labelled = len(fields) == 1 and first and isinstance(first[0], tuple)
+            return read_texts([item[0] if is_labelled else item for item in x], fields), y
     if hasattr(x, "__next__"):
         return (_read_batch(batch, **read) for batch in x), y
     if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
@@ -224,6 +238,35 @@ def leave_out_empty_images(weights: Sequence[tf.Variable], callbacks: Any) -> No
             callback.write_images = False
 
 
+def warn_of_labels(texts: Any, labels: Any, classes: Sequence[str]) -> None:
+    """Warns if all texts have one class, or if equal texts have several.
+
+    `labels` are class numbers; other labels, and texts in datasets or batches, are not compared.
+    """
+    if not isinstance(labels, _ClassNumbers) or labels.ndim != 1 or not len(labels):
+        return
+    numbers = labels.tolist()
+    if len(numbers) > 1 and len({*numbers}) == 1:
+        sentence = f"All {len(numbers):,} texts have the class {classes[numbers[0]]}."
+        warnings.warn(sentence, stacklevel=3)
+    if are_ids(texts):
+        return
+    columns = texts if isinstance(texts, tuple) else (texts,)
+    first: dict[tuple, int] = {}
+    mixed: dict[tuple, int] = {}
+    for row, number in zip(zip(*columns), numbers):
+        seen = tuple(map(clean_text, row))
+        if first.setdefault(seen, number) != number:
+            mixed.setdefault(seen, number)
+    if mixed:
+        seen, number = next(iter(mixed.items()))
+        names = f"{classes[first[seen]]} and {classes[number]}"
+        kind = count(len(mixed), "text" if len(columns) == 1 else "pair")
+        shown = repr(seen[0] if len(seen) == 1 else seen)[:80]
+        sentence = f"{kind} with several classes, such as {shown} ({names})."
+        warnings.warn(sentence, stacklevel=3)
+
+
 def _check_labels(are_given: bool, kind: Optional[str]) -> None:
     if not are_given and kind is not None:
         raise ValueError(
@@ -299,11 +342,40 @@ def _read_batch(batch: Any, **read: Any) -> tuple:
         raise ValueError(
             "a batch is one text; give batches of texts, or list(texts) for a generator of texts."
         )
-    x, *others = parts  # as Keras reads tuples and lists
+    x, *others = _with_pair(parts, fields=read["fields"])  # as Keras reads tuples and lists
     texts, labels = read_examples(x, others[0] if others else None, **read)
     if is_keras_3():  # it rejects arrays of objects
         texts = tf.nest.map_structure(tf.constant, texts)
     return (texts, labels, *map(read_weights, others[1:])) if others else (texts,)
+
+
+def _with_pair(parts: Sequence, fields: Sequence[str]) -> list:
+    """Returns the parts of a batch, of which the texts of a pair are one.
+
+    Two columns of texts may be the first two parts, and a tensor [batch, 2] may hold them.
+    """
+    x, *others = parts
+    if len(fields) == 2 and others and _are_two_columns(x, others[0]):
+        return [(x, others[0]), *others[1:]]
+    is_tensor = tf.is_tensor(x) and x.dtype == tf.string
+    if len(fields) == 2 and is_tensor and x.shape.rank in (1, 2) and x.shape[-1] == 2:
+        return [tuple(tf.unstack(x, axis=-1)), *others]
+    return [x, *others]
+
+
+def _are_two_columns(first: Any, second: Any) -> bool:
+    if tf.is_tensor(first):
+        return are_two_columns([first, second])
+    are_lists = all(isinstance(column, (list, np.ndarray)) for column in (first, second))
+    return are_lists and len(first) > 0 and all(map(is_single, [*first, *second]))
+
+
+def _is_item(value: Any, fields: Sequence[str]) -> bool:
+    """Returns whether a generator's value is a text, a pair or a record, and no batch of them."""
+    parts = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, tuple)) or (isinstance(value, list) and len(fields) == 2):
+        return len(parts) > 0 and all(map(is_single, parts))
+    return is_single(value)
 
 
 class _Batches(tf.keras.utils.Sequence):
@@ -336,7 +408,7 @@ def _read_dataset(
 ) -> tf.data.Dataset:
     @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
     def convert(*parts: Any) -> tuple:
-        texts, *others = parts
+        texts, *others = _with_pair(parts, fields)
         if isinstance(texts, Mapping) and not are_ids(texts):
             texts = _texts_of(texts, fields)
         _check_labels(bool(others), kind)

@@ -61,13 +61,13 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         check_arguments(TextClassifierPreprocessor.__init__, (), length)
         self._words = "\n".join(words)  # Keras would track a list
         name = for_raw_text(str(tokenizer.get("name", "treebank")))
-        switches = {option: bool(tokenizer[option]) for option in _TOKENIZER}
+        switches = [bool(tokenizer[option]) for option in _TOKENIZER]
         version = int(tokenizer.get("version", VERSIONS.get(name, 1)))
         self._tokenizer: dict[str, Union[bool, str, int]]
-        self._tokenizer = {"name": name, **switches, "version": version}
+        self._tokenizer = {"name": name, **dict(zip(_TOKENIZER, switches)), "version": version}
         self.fields, self.classes = tuple(fields), tuple(classes)
         self.sequence_length = check_at_least("sequence_length", sequence_length, 1)
-        self.text_to_ids = TextToIds(words, name, *switches.values(), version)
+        self.text_to_ids = TextToIds(words, name, *switches, version)
         self.built = True
 
     @property

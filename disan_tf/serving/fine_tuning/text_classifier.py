@@ -1,7 +1,6 @@
 """A Keras classifier of raw text that starts with a trained model's weights."""
 
 import json
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
@@ -19,6 +18,7 @@ from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
 from disan_tf.serving.fine_tuning.arguments import (
     are_ids,
+    are_numbers,
     labels_of,
     leave_out_empty_images,
     loss_names,
@@ -27,6 +27,7 @@ from disan_tf.serving.fine_tuning.arguments import (
     read_classes,
     read_examples,
     read_weights,
+    warn_of_labels,
 )
 from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.multi_label import check_loss, default_metrics
@@ -65,8 +66,9 @@ class TextClassifier(TextModel):
     `hypothesis`. A label is the name of a class or its number; if all names are whole numbers, an
     integer is a name. With every loss of Keras except the sparse ones, a label may also be a
     one-hot row, and names and numbers become such rows. Generators and Keras' `Sequence` yield
-    batches (texts, labels) of these forms. `tf.data` datasets hold strings, or dictionaries of
-    strings.
+    batches (texts, labels) of these forms. `tf.data` datasets hold batches of strings, of pairs of
+    strings, or of dictionaries of strings. `predict` also reads datasets without batches, and
+    generators of texts, pairs and records.
 
     Args:
       model: a `SentenceModel` that predicts classes and reads word ids alone.
@@ -255,7 +257,9 @@ class TextClassifier(TextModel):
         elif validation_data is not None:
             validation_data, _ = self._read(validation_data, None)
         kwargs["class_weight"] = self._class_weights(class_weight)
-        x, y = self._read(x, y)
+        is_read, (x, y) = are_numbers(y), self._read(x, y)
+        if not is_read:
+            warn_of_labels(x, y, self.classes)
         kwargs["sample_weight"] = read_weights(kwargs.get("sample_weight"))
         leave_out_empty_images(self.weights, kwargs.get("callbacks"))
         with plain_errors():
@@ -299,9 +303,7 @@ class TextClassifier(TextModel):
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
         x, y = self._read(x, y, "sets" if self.multi_label else "numbers")
-        if not self.multi_label and isinstance(y, np.ndarray) and len({*y.tolist()}) == 1:
-            sentence = f"All {len(y):,} texts have the class {self.classes[y[0]]}."
-            warnings.warn(sentence, stacklevel=2)
+        warn_of_labels(x, y, self.classes)
         if not isinstance(x, (np.ndarray, tuple)):
             raise ValueError("fine_tune needs texts and labels; use fit for datasets and batches.")
         if hasattr(validation_data, "__next__"):

@@ -1,8 +1,9 @@
 """Reads texts that people hold in Python: lists, records, data frames, arrays and tensors."""
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Optional
 
 import numpy as np
@@ -38,7 +39,7 @@ def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
     if not isinstance(inputs, Iterable):
         raise ValueError(f"a list of texts is expected, not {_show(inputs)}.")
     if isinstance(inputs, tf.data.Dataset):
-        inputs = _without_batches(inputs, columns)
+        inputs = iter(_without_batches(inputs, columns))
     items = list(inputs.numpy() if _is_tensor(inputs) else inputs)
     is_pair = isinstance(inputs, (list, tuple)) and len(columns.fields) == len(items) == 2
     if is_pair and all(_is_column(item) and len(item) == 2 for item in items):
@@ -88,20 +89,45 @@ def _column_names(inputs) -> Optional[list]:
     return None
 
 
-def _without_batches(dataset: tf.data.Dataset, columns: Columns) -> tf.data.Dataset:
-    """Returns a dataset of single texts, pairs or records, without labels."""
+def _without_batches(dataset: tf.data.Dataset, columns: Columns) -> Iterable:
+    """Returns single texts, pairs or records of a dataset, without labels."""
     spec = dataset.element_spec
     if isinstance(spec, tuple) and not hasattr(spec, "_fields"):
-        kinds = [(getattr(part, "dtype", None), getattr(part, "shape", None)) for part in spec]
-        is_pair = len(columns.fields) == len(kinds) == 2 and kinds[0] == kinds[1]
-        if not is_pair or kinds[0][0] != tf.string:
-            dataset = dataset.map(lambda texts, *_: texts)
-            spec = dataset.element_spec
+        is_pair = len(columns.fields) == 2 and are_two_columns(spec)
+        dataset = dataset.map((lambda *parts: parts[:2]) if is_pair else lambda texts, *_: texts)
+        spec = dataset.element_spec
     if isinstance(spec, Mapping):
         spec = [spec[name] for names in columns.texts.values() for name in names if name in spec]
     axes = [part.shape.rank for part in tf.nest.flatten(spec)]
-    is_batch = axes and None not in axes and min(axes) > (len(axes) < len(columns.fields))
-    return dataset.unbatch() if is_batch else dataset
+    if None in axes:  # the elements tell what the spec does not
+        elements = list(dataset)
+        axes = [part.shape.rank for part in tf.nest.flatten(elements[:1])]
+        return (
+            chain.from_iterable(map(_rows, elements)) if _are_batches(axes, columns) else elements
+        )
+    return dataset.unbatch() if _are_batches(axes, columns) else dataset
+
+
+def _are_batches(axes: Sequence[int], columns: Columns) -> bool:
+    return bool(axes) and None not in axes and min(axes) > (len(axes) < len(columns.fields))
+
+
+def _rows(batch) -> list:
+    """Returns the elements of a batch, which may be a structure of tensors."""
+    parts = map(tf.unstack, tf.nest.flatten(batch))
+    return [tf.nest.pack_sequence_as(batch, row) for row in zip(*parts)]
+
+
+def are_two_columns(parts: Sequence) -> bool:
+    """Returns whether the first two parts of a tuple are tensors, or their specs, of two texts.
+
+    A first part with an axis of two texts would be a pair by itself.
+    """
+    texts = [part for part in parts[:2] if getattr(part, "dtype", None) == tf.string]
+    if len(texts) < 2:
+        return False
+    ranks, last = [text.shape.rank for text in texts], texts[0].shape[-1:]
+    return ranks[0] == ranks[1] and not (ranks[0] == 2 and last == [2])
 
 
 def _read_table(table, names: list, columns: Columns) -> list[dict]:

@@ -448,6 +448,45 @@ def test_an_export_runs_in_a_process_without_the_package(classifier, tmp_path):
     np.testing.assert_allclose(found["logits"], expected, atol=1e-4)
 
 
+def test_pairs_come_from_datasets_and_generators_of_all_forms(nli_bundle):
+    model = TextClassifier.from_preset(nli_bundle.directory, num_classes=2, pairs=True)
+    first, second = (texts.tolist() for texts in (TEXTS[:4], TEXTS[4:8]))
+    names, rows = [str(label) for label in LABELS[:4]], [list(row) for row in zip(first, second)]
+    by_name = {"hypothesis": second, "premise": first}
+    expected = model.predict((first, second), verbose=0)
+    make, slices = tf.data.Dataset.from_generator, tf.data.Dataset.from_tensor_slices
+    text = tf.TensorSpec([], tf.string)
+    datasets = [
+        slices((first, second)),
+        slices((first, second, LABELS[:4])),
+        slices((first, second, names)),
+        slices(((first, second), names)),
+        slices(rows),
+        slices(by_name),
+        make(lambda: zip(first, second), output_signature=(text, text)),
+    ]
+    datasets += [dataset.batch(3) for dataset in datasets]
+    datasets += [tf.data.Dataset.from_tensors((first[0], second[0]))]
+    datasets += [make(lambda: zip(first, second), output_types=(tf.string, tf.string))]
+    columns = [dict(zip(by_name, row)) for row in zip(second, first)]
+    generators = [zip(first, second), iter(rows), iter(columns), iter([(first, second)])]
+    for given in datasets + generators:
+        found = model.predict(given, verbose=0)
+        np.testing.assert_allclose(found, expected[: len(found)], atol=1e-6)
+        assert len(found) == (1 if given is datasets[-2] else 4)
+    batches = slices((first, second, names)).batch(2)
+    scores = model.evaluate((first, second), LABELS[:4], verbose=0)
+    assert model.evaluate(batches, verbose=0) == pytest.approx(scores)
+    assert model.fit(batches, verbose=0).history
+
+
+def test_predictions_read_generators_of_single_texts(classifier):
+    expected = classifier.predict(TEXTS, verbose=0)
+    for texts in (iter(TEXTS), ({"text": text} for text in TEXTS), zip(TEXTS, NAMES)):
+        np.testing.assert_array_equal(classifier.predict(texts, verbose=0), expected)
+    assert classifier.predict(iter([]), verbose=0).shape == (0, 2)
+
+
 @pytest.mark.slow
 def test_pairs_come_as_tuples_or_by_name(nli_bundle):
     model = TextClassifier.from_preset(nli_bundle.directory, num_classes=2, pairs=True)
@@ -629,6 +668,30 @@ def test_texts_of_one_class_are_announced(preset):
     model = TextClassifier.from_preset(preset, classes=("bad", "good"))
     with pytest.warns(UserWarning, match="All 4 texts have the class good"):
         model.fine_tune(TEXTS[:4], ["good"] * 4, epochs=1, verbose=0)
+
+
+@pytest.mark.parametrize("method", ["fit", "fine_tune"])
+def test_equal_texts_of_several_classes_are_announced(preset, method):
+    model = TextClassifier.from_preset(preset, classes=("bad", "good"))
+    texts, labels = [*TEXTS[:8], "a\u200e film", "a film"], [*NAMES[:8], "good", "bad"]
+    with pytest.warns(UserWarning, match=r"^1 text with several classes, such as 'a film' \(good"):
+        getattr(model, method)(texts, labels, epochs=1, verbose=0)
+    model.evaluate(texts, labels, verbose=0)  # not before an evaluation
+
+
+def test_a_classifier_keeps_the_version_of_its_tokenizer(preset):
+    model = TextClassifier.from_preset(preset, classes=("bad", "good"))
+    config = model.preprocessor.get_config()
+    assert config["tokenizer"]["version"] == 2
+    ids = model.preprocessor("a fi\u00adlm")["sentence"].tolist()
+    assert ids == model.preprocessor("a film")["sentence"].tolist()
+    del config["tokenizer"]["version"]  # as older versions of the package wrote it
+    older = type(model.preprocessor).from_config(config)
+    assert older.tokenizer["version"] == 1
+    assert older("a fi\u00adlm")["sentence"].tolist()[1] == 1
+    model.preprocessor = older
+    again = TextClassifier.from_config(model.get_config())
+    assert again.preprocessor.tokenizer["version"] == 1
 
 
 def test_two_classifiers_of_a_preset_stand_in_one_model(preset):

@@ -101,6 +101,29 @@ def test_pairs_are_read_from_tensorflow_datasets(tensors, size):
     assert values == [("a film", "one"), ("a plot", "two")]
 
 
+@pytest.mark.parametrize("labels", [[], [[0, 1]], [["no", "yes"], [0.5, 1.0]]], ids=len)
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_two_columns_and_labels_are_read_from_tensorflow_datasets(labels, size):
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, ["one", "two"], *labels))
+    records = read_inputs(dataset.batch(size) if size else dataset, PAIR)
+    assert [record["hypothesis"] for record in records] == ["one", "two"]
+
+
+@pytest.mark.parametrize("is_batch", [True, False])
+def test_datasets_of_unknown_shapes_are_read(is_batch):
+    def once(*columns):  # a generator that cannot be read twice
+        rows = iter([columns] if is_batch else list(zip(*columns)))
+        return lambda: (row if len(columns) > 1 else row[0] for row in rows)
+
+    make = tf.data.Dataset.from_generator
+    single = make(once(TEXTS), output_types=tf.string)
+    assert [record["text"] for record in read_inputs(single)] == TEXTS
+    pairs = make(once(TEXTS, ["one", "two"]), output_types=(tf.string, tf.string))
+    records = read_inputs(pairs, PAIR)
+    assert [record["hypothesis"] for record in records] == ["one", "two"]
+    assert read_inputs(make(lambda: iter([]), output_types=tf.string)) == []
+
+
 def test_lists_of_tokens_in_a_dataset_are_no_batches():
     dataset = tf.data.Dataset.from_tensors({"tokens": TEXTS})
     assert read_inputs(dataset) == [{"tokens": TEXTS}]

@@ -4,6 +4,7 @@ from data_prep.corpora import Corpus
 from disan_tf.common.errors import escape
 from disan_tf.common.options import count
 from disan_tf.input_pipeline.corpus_format import FORMAT, Keys
+from disan_tf.text.word_vectors import few_known
 
 _MOST = 60  # classes in a line
 
@@ -32,6 +33,19 @@ def describe(options, corpus: Corpus, version: int) -> dict:
         Keys.COUNTS: corpus.counts,
         Keys.WARNINGS: corpus.warnings,
     }
+
+
+def coverage_warnings(manifest: dict) -> list[str]:
+    """Returns a warning if few training tokens have a vector in the file."""
+    vectors = manifest[Keys.VECTORS]
+    share = vectors["training_tokens_covered"]
+    if not vectors["file"] or not few_known(share):
+        return []
+    return [
+        f"{vectors['file']} has vectors for only {share:.1%} of the training tokens; choose "
+        "vectors of the texts' language (--config.data.vectors), and divide texts without spaces "
+        "into words."
+    ]
 
 
 def describe_counts(manifest: dict) -> str:

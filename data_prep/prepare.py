@@ -12,7 +12,7 @@ from typing import Callable, Optional
 from data_prep import bilm_files, stems_and_lemmas
 from data_prep.corpora import READERS, Corpus, read_corpus, subsets, tokenizer_version
 from data_prep.corpora.corpus import overlap_warnings
-from data_prep.manifest import describe
+from data_prep.manifest import coverage_warnings, describe
 from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
@@ -105,6 +105,7 @@ def _write_corpus(options, data_dir: Path, folder: Path, version: int) -> None:
         corpus = _read_corpus(options, data_dir, version)
         manifest = describe(options, corpus, version)
         manifest.update(_write_arrays(options, folder, corpus, vector_files, bilm, begin))
+        manifest[Keys.WARNINGS] += coverage_warnings(manifest)
         begin("preparing: takes digests of the files")
         manifest[Keys.INPUTS] = {
             Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)

@@ -60,7 +60,7 @@ flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Data type 
 flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all network interfaces.")
 flags.DEFINE_integer("port", 8000, "Port to serve at; 0 = a free port.")
 flags.DEFINE_enum("format", "saved_model", ("saved_model", "tflite", "onnx"), "Export format.")
-flags.DEFINE_integer("max_tokens", None, "Truncate sentences to this many tokens.", 1)
+flags.DEFINE_integer("max_tokens", None, "Truncate texts to this many tokens.", 1)
 flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")
 flags.DEFINE_list("figures", [], "Figures to draw, such as disan_figure_6 (default: all).")
 flags.DEFINE_list("benchmark_parts", [], "Benchmarks to run: core, step, epoch, encoders, memory.")

@@ -120,6 +120,7 @@ def predict(
     input_encoding="utf-8",
     escape_formulas=False,
     top_k=None,
+    max_tokens=None,
     dtype="float32",
 ) -> None:
     """Predicts the labels of lines of text or sentence pairs."""
@@ -137,6 +138,7 @@ def predict(
         encoding=input_encoding,
         escape_formulas=escape_formulas,
         top_k=top_k,
+        max_tokens=max_tokens,
     )
     place = "" if output == "-" else f" in {output}"
     gold = f"; {count(counts.unlabeled, 'row')} without a gold label" if counts.gold else ""
@@ -144,6 +146,8 @@ def predict(
         number = counts.rows - counts.blank
         notify(f"{count(number, 'prediction')}{place}{gold}")
     loading.report_lines(counts.rows, counts.blank, input, "are marked and get no prediction")
+    for remark in counts.remarks:
+        notify(f"warning: {remark}")
     if 0 < counts.renamed < counts.rows:
         notify(
             f"{counts.renamed:,} of {counts.rows:,} records have a field of the prediction's name; "
@@ -159,13 +163,14 @@ def encode(
     vector_dtype="float32",
     text_column=(),
     input_encoding="utf-8",
+    max_tokens=None,
     dtype="float32",
 ) -> None:
     """Writes the vectors of lines of text, in their order, as .npy or JSON lines."""
     from disan_tf.serving.inference.encode import encode as encode_lines
     from disan_tf.serving.inference.model import load_reader
 
-    vectors, seconds, blank = encode_lines(
+    vectors, seconds, blank, remarks = encode_lines(
         load_reader(checkpoint, dtype),
         input,
         output,
@@ -173,9 +178,12 @@ def encode(
         vector_dtype,
         text_column=text_column,
         encoding=input_encoding,
+        max_tokens=max_tokens,
     )
     print(f"{count(vectors, 'vector')} in {output}, {vectors / seconds:,.0f} a second")
     loading.report_lines(vectors, blank, input, "have vectors of zeros")
+    for remark in remarks:
+        notify(f"warning: {remark}")
 
 
 def attend(

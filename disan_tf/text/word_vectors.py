@@ -29,6 +29,11 @@ _SCHEMA = {"weights": str, "sha256": {str: str}}
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
 
+def few_known(share: float) -> bool:
+    """Returns whether so few words are known that the texts may be in another language."""
+    return share < 0.5
+
+
 class WordVectors(NamedTuple):
     """The wanted words' vectors, `<float32>[dim]` each, and the file's rows and skipped lines.
 

@@ -11,7 +11,7 @@ from scipy.special import log_softmax, softmax
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import write_arrays, write_atomically, write_json
-from disan_tf.common.progress import progress_bar
+from disan_tf.common.progress import notify, progress_bar
 from disan_tf.common.tables import csv_table
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples
 from disan_tf.input_pipeline.corpus_format import Keys
@@ -26,6 +26,7 @@ from disan_tf.runs.bundle import Bundle, load_bundle, read_files, write_bundle
 from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.runs.score_tables import confusion_lines
 from disan_tf.text.lookup import UNKNOWN_ID, VOCABULARY
+from disan_tf.text.word_vectors import few_known
 from disan_tf.training.compilation import make_compiler
 from disan_tf.training.config import Config, of_bundle
 from disan_tf.training.methods import final_evaluation_step
@@ -87,7 +88,15 @@ def write_evaluation(folder, bundle: Bundle, corpus: PreparedCorpus, split_name:
         matrix = csv_table(confusion_lines(scores["confusion"]))
         write_atomically(Path(folder) / f"{split_name}_confusion.csv", matrix)
     write_json(Path(folder) / f"{split_name}.json", scores)
+    _warn_of_unknown_words(bundle, split, split_name)
     return scores
+
+
+def _warn_of_unknown_words(bundle, split, split_name) -> None:
+    ids = np.concatenate([split.ids[field] for field in split.fields])
+    share = np.mean(ids > UNKNOWN_ID)
+    if bundle.config.data.get("vectors") and few_known(share):
+        notify(f"warning: only {share:.1%} of the words of {split_name} are in the vocabulary.")
 
 
 def _score(bundle, split, split_name):

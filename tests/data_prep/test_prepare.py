@@ -242,3 +242,21 @@ def test_two_preparations_have_the_same_bytes_and_other_options_another_name(dat
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes(), path.name
     assert prepare(options(seed=6), data_dir, tmp_path / "a").name != first.name
+
+
+@pytest.mark.parametrize(
+    "text, share",
+    [("这部电影很好", "0.0%"), ("soup mit salz und brot", "20.0%"), ("soup tea", None)],
+)
+def test_few_words_with_a_vector_are_a_warning(text, share, tmp_path, prepared_dir):
+    rows = "".join(f"{text},{k % 2}\n" for k in range(20))
+    (tmp_path / "own.csv").write_text(f"text,label\n{rows}", encoding="utf-8")
+    (tmp_path / "v.txt").write_text("soup 1 2\ntea 3 4\n")
+    chosen = table_options("own.csv", tokenizer="treebank", vectors="v.txt")
+    warnings = read_manifest(prepare(chosen, tmp_path, prepared_dir))["warnings"]
+    found = [it for it in warnings if "of the training tokens; choose vectors" in it]
+    assert found == [it for it in found if f"v.txt has vectors for only {share} of" in it]
+    assert len(found) == (share is not None)
+    chosen = table_options("own.csv", tokenizer="treebank")
+    warnings = read_manifest(prepare(chosen, tmp_path, prepared_dir))["warnings"]
+    assert not any("training tokens" in it for it in warnings)

@@ -52,6 +52,7 @@ def compute(
     text_to_ids: TracedTextToIds,
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], object] = lambda count: None,
+    count: Callable[[Sequence[tf.Tensor]], object] = lambda ids: None,
 ) -> list[np.ndarray]:
     """Computes a model's outputs for sentences, at least one: an array [sentences, ...] for each.
 
@@ -60,10 +61,12 @@ def compute(
       sentences, text_to_ids: see `look_up`.
       batch_size: the most records in a batch.
       advance: a function called with the number of records in each finished batch.
+      count: a function called with the word ids of each batch, by field.
     """
     order, outputs = [], []
     for batch, inputs in batches_of_inputs(sentences, text_to_ids, batch_size):
         order.append(batch)
+        count(inputs[: len(sentences[0])])
         outputs.append([tensor.numpy() for tensor in tf.nest.flatten(step(*inputs))])
         advance(len(batch))
     places = np.argsort(np.concatenate(order))

@@ -14,6 +14,7 @@ from disan_tf.models.base import SENTENCE
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.batches import BATCH_SIZE, Sentences, compute, is_blank, tokenise
 from disan_tf.serving.inference.lines import JsonLines, lines_bar, open_new, read_chunks
+from disan_tf.serving.inference.reading import Reading
 from disan_tf.serving.inference.records import columns_of
 
 DTYPES = ("float32", "float16")  # of .npy files
@@ -21,11 +22,15 @@ FORMATS = ("npy", "jsonl")
 
 
 class Encoded(NamedTuple):
-    """The numbers of encoded lines and of lines without a word, and the time in seconds."""
+    """The numbers of encoded lines and of lines without a word, and the time in seconds.
+
+    `remarks`: see `Reading`.
+    """
 
     lines: int
     seconds: float
     blank: int
+    remarks: tuple[str, ...] = ()
 
 
 def encode(
@@ -37,6 +42,7 @@ def encode(
     batch_size: int = BATCH_SIZE,
     text_column: Sequence[str] = (),
     encoding: str = "utf-8",
+    max_tokens: Optional[int] = None,
 ) -> Encoded:
     """Writes the vector of every line of the input, in order; a line without a word has zeros.
 
@@ -47,6 +53,7 @@ def encode(
       output_path: a file that does not exist, and appears when it is complete: `.npy`, an array
         [lines, dim] of `dtype`, or `.jsonl`, the records with a list `vector`.
       batch_size: the most lines in a batch.
+      max_tokens: see `Reading`.
 
     Raises:
       UserError: see `read_chunks` and `make_encoding_step`; or the output has another name, exists
@@ -61,11 +68,13 @@ def encode(
     if kind == "npy":
         begin = partial(write_header, vector_size(bundle), dtype)
     started, count, blank = time.monotonic(), 0, 0
+    reading = Reading(bundle, max_tokens)
     with open_new(output_path) as file, bar:
         begin(file, 0)
         for records in read_chunks(input_path, input_format, columns, encoding):
-            sentences = tokenise(records, text_to_ids, columns)
-            vectors = encode_all(step, sentences, text_to_ids, batch_size, bar.update)
+            sentences, _ = reading.cut(tokenise(records, text_to_ids, columns))
+            options = batch_size, bar.update, reading.count
+            vectors = encode_all(step, sentences, text_to_ids, *options)
             count += len(records)
             blank += sum(map(is_blank, sentences))
             if kind == "npy":
@@ -75,7 +84,7 @@ def encode(
                 numbers = [float(f"{number:.7g}") for number in vector]
                 file.write(JsonLines().line(record, {"vector": numbers}))
         begin(file, count)
-    return Encoded(count, time.monotonic() - started, blank)
+    return Encoded(count, time.monotonic() - started, blank, tuple(reading.remarks().values()))
 
 
 def make_encoding_step(bundle: Bundle) -> Callable[..., tf.Tensor]:

@@ -22,7 +22,12 @@ from disan_tf.serving.inference.attention import Attention
 from disan_tf.serving.inference.batches import BATCH_SIZE, compute, look_up, tokenise
 from disan_tf.serving.inference.encode import encode_all, make_encoding_step, vector_size
 from disan_tf.serving.inference.inputs import check_count, is_single, read_input, read_inputs
-from disan_tf.serving.inference.predict import describe_all, make_prediction_step
+from disan_tf.serving.inference.predict import (
+    describe_all,
+    make_prediction_step,
+    mark_truncated,
+)
+from disan_tf.serving.inference.reading import LONGEST, Reading
 from disan_tf.serving.inference.records import columns_of, text_name
 from disan_tf.serving.presets import find_bundle, model_name
 
@@ -92,6 +97,7 @@ class LoadedModel:
     Attributes:
       classes: the classes' names, or the points of the scores' scale.
       fields: the names of the texts that a prediction reads.
+      max_tokens: the number of tokens that are read of a text; longer texts are truncated.
 
     Example:
       >>> model = disan_tf.load("disan_trec")
@@ -104,6 +110,7 @@ class LoadedModel:
         self._text_to_ids = bundle.traced_text_to_ids()
         self.classes = bundle.classes
         self.fields = tuple(text_name(field) for field in bundle.model.fields)
+        self.max_tokens, self._remarked = LONGEST, set()
 
     def __repr__(self) -> str:
         info = self._bundle.info
@@ -180,8 +187,12 @@ class LoadedModel:
         size, step = check_count("batch_size", batch_size), self._encoding_step
         tokens = self._read([sentences] if is_single(sentences) else sentences, SENTENCE)
         if tokens:
+            reading = Reading(self._bundle, self.max_tokens)
+            tokens, _ = reading.cut(tokens)
             with _bar(len(tokens), show_progress_bar) as advance:
-                vectors = encode_all(step, tokens, self._text_to_ids, size, advance)
+                options = size, advance, reading.count
+                vectors = encode_all(step, tokens, self._text_to_ids, *options)
+            self._remark(reading)
         else:
             vectors = np.zeros([0, vector_size(self._bundle)], np.float32)
         vectors = _normalised(vectors) if normalize else vectors
@@ -210,27 +221,44 @@ class LoadedModel:
         Returns:
           For each input `label`, or `score` for relatedness, and `probabilities` of all classes, or
           of the `top_k` most probable. For a blank input they are None, and `blank` is True. Where
-          the model knows no word of a text, `no_known_word` is True.
+          the model knows no word of a text, `no_known_word` is True. Where a text is longer than
+          `max_tokens`, `truncated` is True.
         """
-        tokens, outputs = self._predict(sentences, batch_size)
+        tokens, outputs, are_cut = self._predict(sentences, batch_size)
         count = None if top_k is None else check_count("top_k", top_k)
-        return describe_all(tokens, outputs, self._bundle, top_k=count)
+        predictions = describe_all(tokens, outputs, self._bundle, top_k=count)
+        mark_truncated(predictions, are_cut)
+        return predictions
 
     def predict_proba(self, sentences: Sentences, batch_size: int = BATCH_SIZE) -> np.ndarray:
         """Computes the probabilities of `classes`, <float32>[sentences, classes], for scikit-learn.
 
         A blank input is read as one unknown word, for its probabilities must be numbers.
         """
-        _, (probabilities, *_) = self._predict(sentences, batch_size)
+        _, (probabilities, *_), _ = self._predict(sentences, batch_size)
         return probabilities
 
-    def _predict(self, sentences: Sentences, batch_size: int) -> tuple[Sequence, list[np.ndarray]]:
-        """Returns the tokens of sentences and the outputs of `make_prediction_step`."""
+    def _predict(
+        self, sentences: Sentences, batch_size: int
+    ) -> tuple[Sequence, list[np.ndarray], list[bool]]:
+        """Returns tokens, outputs of `make_prediction_step`, and whether texts were truncated."""
         size = check_count("batch_size", batch_size)
         tokens = self._read(sentences, self._bundle.model.fields)
         if not tokens:
-            return [], [np.zeros([0, len(self.classes)], np.float32)]
-        return tokens, compute(self._prediction_step, tokens, self._text_to_ids, size)
+            return [], [np.zeros([0, len(self.classes)], np.float32)], []
+        reading = Reading(self._bundle, self.max_tokens)
+        tokens, are_cut = reading.cut(tokens)
+        options = {"batch_size": size, "count": reading.count}
+        outputs = compute(self._prediction_step, tokens, self._text_to_ids, **options)
+        self._remark(reading)
+        return tokens, outputs, are_cut
+
+    def _remark(self, reading: Reading) -> None:
+        """Warns about what was read, about each fact once."""
+        for kind, remark in reading.remarks().items():
+            if kind not in self._remarked:
+                self._remarked.add(kind)
+                warnings.warn(remark, stacklevel=4)
 
     def attend(self, sentence: Union[str, Sequence[str], Mapping[str, str]]) -> Attention:
         """Computes the attention tensors for a sentence, or for a pair.

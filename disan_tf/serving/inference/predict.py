@@ -25,6 +25,7 @@ from disan_tf.serving.inference.lines import (
     open_new,
     read_chunks,
 )
+from disan_tf.serving.inference.reading import Reading
 from disan_tf.serving.inference.records import columns_of
 from disan_tf.text.text_files import format_of
 
@@ -37,7 +38,8 @@ class Counts(NamedTuple):
     """Numbers of predicted rows.
 
     `gold` counts rows with a `gold_label`, `unlabeled` those whose label is no class, `blank` rows
-    without a word, `renamed` rows that have a field of the prediction's name.
+    without a word, `renamed` rows that have a field of the prediction's name. `remarks`: see
+    `Reading`.
     """
 
     rows: int
@@ -45,6 +47,7 @@ class Counts(NamedTuple):
     unlabeled: int
     blank: int = 0
     renamed: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 def predict(
@@ -59,6 +62,7 @@ def predict(
     encoding: str = "utf-8",
     escape_formulas: bool = False,
     top_k: Optional[int] = None,
+    max_tokens: Optional[int] = None,
 ) -> Counts:
     """Predicts for every line of the input, in order.
 
@@ -70,6 +74,7 @@ def predict(
         {"sentence_a": "...", "sentence_b": "...", "score": 3.7, "probabilities": {"1": ...}}
         {"text": "qwertyuiop", "label": "positive", "probabilities": {...}, "no_known_word": true}
         {"text": "", "label": null, "probabilities": {"negative": null, ...}, "blank": true}
+        {"text": "...", "label": "positive", "probabilities": {...}, "truncated": true}
 
     No field of the input is replaced, see `add_prediction`.
 
@@ -84,6 +89,7 @@ def predict(
       explain: whether a line names the tokens that weigh most, see `Explanation`.
       text_column: the columns of the texts; none = see `columns_of`.
       escape_formulas, top_k: see `make_output_format`.
+      max_tokens: see `Reading`.
 
     Raises:
       UserError: see `read_chunks`, `make_output_format` and `Explanation`; or the output exists or
@@ -100,14 +106,15 @@ def predict(
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
     bar, names = lines_bar("predict", input_path, input_format, output_path), []
-    counts, lines = Counts(0, 0, 0), 0
+    counts, lines, reading = Counts(0, 0, 0), 0, Reading(bundle, max_tokens)
     with open_new(output_path) as file, bar:
         for records in read_chunks(
             input_path, input_format, columns, encoding, writer.check, names.extend
         ):
-            sentences = tokenise(records, text_to_ids, columns)
-            outputs = compute(step, sentences, text_to_ids, batch_size, bar.update)
+            sentences, are_cut = reading.cut(tokenise(records, text_to_ids, columns))
+            outputs = compute(step, sentences, text_to_ids, batch_size, bar.update, reading.count)
             predictions = describe_all(sentences, outputs, bundle, top_k=top_k)
+            mark_truncated(predictions, are_cut)
             if explanation:
                 for prediction, added in zip(predictions, explanation(sentences, text_to_ids)):
                     prediction.update({} if "blank" in prediction else added)
@@ -120,7 +127,7 @@ def predict(
             raise RuntimeError(f"{lines} predictions for {counts.rows} rows")
         file.write(writer.footer(names))
         file.flush()
-    return counts._replace(renamed=writer.renamed)
+    return counts._replace(renamed=writer.renamed, remarks=tuple(reading.remarks().values()))
 
 
 def make_prediction_step(model) -> Callable[..., tuple[tf.Tensor, ...]]:
@@ -170,6 +177,13 @@ def describe_all(
         found["probabilities"] = {bundle.classes[k]: _digits(probabilities[k]) for k in order}
         described.append({**found, **({NO_KNOWN_WORD: True} if lacks_words else {})})
     return described
+
+
+def mark_truncated(predictions: Sequence[dict], are_cut: Sequence[bool]) -> None:
+    """Marks the predictions for truncated records, see `Reading`."""
+    for prediction, is_cut in zip(predictions, are_cut):
+        if is_cut:
+            prediction["truncated"] = True
 
 
 def _digits(number) -> float:

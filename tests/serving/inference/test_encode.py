@@ -41,7 +41,7 @@ def test_vectors_come_in_the_order_of_the_sentences(quick_bundle, model, batch_s
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_a_file_of_vectors_has_a_row_for_each_line(quick_bundle, model, texts, tmp_path, dtype):
-    count, seconds, blank = encode(quick_bundle, texts, tmp_path / "v.npy", dtype=dtype)
+    count, seconds, blank, _ = encode(quick_bundle, texts, tmp_path / "v.npy", dtype=dtype)
     assert blank == 2
     vectors = np.load(tmp_path / "v.npy", allow_pickle=False)
     assert count == len(SENTENCES) == len(vectors) and seconds > 0

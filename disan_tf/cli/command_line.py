@@ -58,7 +58,14 @@ flags.DEFINE_integer("top_k", None, "Number of most probable classes to print (d
 flags.DEFINE_enum("dtype", "float32", DTYPES, "Data type in which a trained model computes.")
 flags.DEFINE_enum("vector_dtype", "float32", ("float32", "float16"), "Data type of vectors.")
 flags.DEFINE_string("host", "127.0.0.1", "Address to serve at; 0.0.0.0 = all network interfaces.")
-flags.DEFINE_integer("port", 8000, "Port to serve at; 0 = a free port.")
+flags.DEFINE_integer("port", 8000, "Port to serve at; 0 = a free port.", 0, 65535)
+flags.DEFINE_integer("max_request_tokens", 4096, "Tokens that a request may have.", 1, 1 << 20)
+flags.DEFINE_integer(
+    "max_text_tokens", 2048, "Tokens that a text of a request may have.", 1, 1 << 20
+)
+flags.DEFINE_float("timeout", 30, "Seconds that a request may take.", 0.001, 3600)
+flags.DEFINE_float("shutdown_delay", 0, "Seconds from SIGTERM to the closing of the port.", 0, 3600)
+flags.DEFINE_enum("log_level", "info", ("debug", "info", "warning", "error"), "Level of the log.")
 flags.DEFINE_enum("format", "saved_model", ("saved_model", "tflite", "onnx"), "Export format.")
 flags.DEFINE_integer("max_tokens", None, "Truncate texts to this many tokens.", 1)
 flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")

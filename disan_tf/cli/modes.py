@@ -217,20 +217,32 @@ def export(checkpoint, workdir=None, output=None, format="saved_model", max_toke
         print(path)
 
 
-def serve(checkpoint, host="127.0.0.1", port=8000, dtype="float32") -> None:
+def serve(
+    checkpoint,
+    host="127.0.0.1",
+    port=8000,
+    dtype="float32",
+    max_request_tokens=4096,
+    max_text_tokens=2048,
+    timeout=30.0,
+    shutdown_delay=0.0,
+    log_level="info",
+) -> None:
     """Serves predictions and vectors over HTTP, until SIGTERM or Control-C."""
-    from disan_tf.serving.inference.model import LoadedModel, load_reader
+    from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.presets import model_name
 
     try:
-        from disan_tf.serving import server
+        from disan_tf.serving.server import process
+        from disan_tf.serving.server.service import Limits
     except ImportError as error:
         raise UserError(
-            f"--mode=serve needs FastAPI and uvicorn ({error}); install them with pip install "
-            "'.[serve]'."
+            f"--mode=serve needs FastAPI, uvicorn and prometheus-client ({error}); install them "
+            "with pip install '.[serve]'."
         ) from None
     bundle = load_reader(checkpoint, dtype)
-    server.serve(LoadedModel(bundle), model_name(bundle), host, port)
+    limits = Limits(max_request_tokens, max_text_tokens, timeout)
+    process.serve(bundle, model_name(bundle), host, port, limits, shutdown_delay, log_level)
 
 
 def compare(runs, output="comparison") -> None:

@@ -94,9 +94,10 @@ def test_a_work_directory_of_another_config_is_refused_before_anything_is_prepar
 
 def test_a_server_names_what_it_lacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "disan_tf.serving.server", raising=False)
-    monkeypatch.delattr("disan_tf.serving.server", raising=False)
-    with pytest.raises(UserError, match=r"--mode=serve needs FastAPI.*pip install '\.\[serve\]'"):
+    monkeypatch.delitem(sys.modules, "disan_tf.serving.server.process", raising=False)
+    monkeypatch.delattr("disan_tf.serving.server.process", raising=False)
+    message = r"--mode=serve needs FastAPI, uvicorn.*pip install '\.\[serve\]'"
+    with pytest.raises(UserError, match=message):
         modes.serve("demo")
 
 

@@ -1,0 +1,103 @@
+"""`--mode=serve`: the process that serves a model, from its address to its end."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+
+import uvicorn
+
+from disan_tf.common.errors import Stopped, UserError
+from disan_tf.common.process import ending_signals
+from disan_tf.runs.bundle import Bundle
+from disan_tf.serving.server.app import Application
+from disan_tf.serving.server.guard import Guard
+from disan_tf.serving.server.monitor import LOG
+from disan_tf.serving.server.service import Limits
+from disan_tf.serving.server.texts import TextModel
+
+_STOPPING = 25  # seconds that running requests have after the port is closed
+_SENDING = 2  # seconds for sending the last responses
+
+
+def serve(
+    bundle: Bundle,
+    name: str,
+    host: str,
+    port: int,
+    limits: Limits,
+    shutdown_delay: float,
+    log_level: str,
+) -> None:
+    """Serves a model until SIGTERM, SIGHUP or Control-C.
+
+    Then `/ready` responds with 503. After `shutdown_delay` seconds the port is closed, and running
+    requests have 25 seconds to end; later they are answered with the status 503.
+
+    Raises:
+      UserError: the address cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        bound = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UserError(f"--host={host} --port={port}: {error}; choose another address.") from None
+    # Connections inherit this; without it, a client that keeps its connection waits 40 ms.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    model = TextModel(bundle)
+    model.compile()
+    application = Application(model, name, limits)
+    _set_up_log(log_level)
+    server = _Server(application, shutdown_delay)
+    for number in ending_signals():
+        signal.signal(number, server.handle_exit)
+    print(f"{name}: http://{host}:{bound.getsockname()[1]}/docs", flush=True)
+    with contextlib.suppress(Stopped, KeyboardInterrupt):  # raised again after the shutdown
+        server.run([bound])
+    if application.service.is_computing:  # Python would wait for the thread
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def _set_up_log(level: str) -> None:
+    """Writes the log of requests to standard error, and uvicorn's if it warns or is debugged."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    levels = {LOG: level, logging.getLogger("uvicorn"): "warning" if level == "info" else level}
+    for logger, threshold in levels.items():
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(threshold.upper())
+
+
+class _Server(uvicorn.Server):
+    """A server whose port stays open for a while after a signal, and whose requests then end."""
+
+    def __init__(self, application: Application, delay: float):
+        longest = _STOPPING + _SENDING
+        super().__init__(
+            uvicorn.Config(
+                application, log_config=None, access_log=False, timeout_graceful_shutdown=longest
+            )
+        )
+        self._guard: Guard = application.guard
+        self._delay, self._closes = delay, 0.0  # seconds; the time at which the port is closed
+
+    def handle_exit(self, sig, frame) -> None:
+        """Notes a signal; the second one ends the delay."""
+        is_first = not self._guard.is_stopping
+        self._closes = time.monotonic() + self._delay * is_first
+        self._guard.is_stopping = True
+        super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Returns whether the port is closed now; uvicorn calls this each tenth of a second."""
+        return await super().on_tick(counter) and time.monotonic() >= self._closes
+
+    async def shutdown(self, sockets=None) -> None:
+        """Closes the port, and waits for the requests that run."""
+        asyncio.get_running_loop().call_later(_STOPPING, self._guard.stop)
+        await super().shutdown(sockets)

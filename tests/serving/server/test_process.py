@@ -1,0 +1,156 @@
+"""The server's process: its address, and its end after a signal."""
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import time
+import urllib.error
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.support.errors import user_error
+from tests.support.http import call, free_port
+from tests.support.models.slow_texts import serve_slowly
+from tests.support.runs.command import SERVER, needs_sighup, run_forked
+
+for module in ("fastapi", "uvicorn", "prometheus_client"):
+    pytest.importorskip(module)
+
+from disan_tf.serving.server.process import serve  # noqa: E402
+from disan_tf.serving.server.service import Limits  # noqa: E402
+
+STOPPING = (503, {"detail": "The server is stopping."})
+
+
+@pytest.mark.parametrize("host, port", [("no.invalid", 8000), ("127.0.0.1", None)])
+def test_an_address_that_cannot_be_used_is_refused(host, port):
+    with socket.create_server(("127.0.0.1", 0)) as other:  # a port in use
+        port = port or other.getsockname()[1]
+        message = user_error(serve, None, "demo", host, port, Limits(), 0.0, "info")
+    assert message.startswith(f"--host={host} --port={port}: ")
+
+
+class Slow:
+    """A server of `SlowTexts` in a fork."""
+
+    def __init__(self, folder, seconds, delay=0.0, stopping=25.0):
+        self.folder = folder
+        arguments = folder, seconds, delay, stopping
+        self.process = SERVER.Process(target=serve_slowly, args=arguments)
+        self.process.start()
+        while not (printed := self.read("stdout")).endswith("/docs\n"):
+            assert self.process.is_alive()
+            time.sleep(0.05)
+        self.address = printed.partition(": ")[2].removesuffix("/docs\n")
+
+    def read(self, name):
+        path = self.folder / name
+        return path.read_text() if path.exists() else ""
+
+    def stop(self, number=signal.SIGTERM):
+        os.kill(self.process.pid, number)
+        return time.monotonic()
+
+    def wait(self):
+        """Returns the exit status and the log, without the lines of requests."""
+        self.process.join(60)
+        log = [line for line in self.read("stderr").splitlines() if " INFO 127.0.0.1 " not in line]
+        return self.process.exitcode, log
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, pytest.param(signal.SIGHUP, marks=needs_sighup)]
+)
+def test_running_requests_are_answered_after_a_signal(tmp_path, number):
+    server = Slow(tmp_path, seconds=0.01)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(call, server.address, "/predict", {"texts": ["a " * 10] * 10})
+        time.sleep(0.3)
+        server.stop(number)
+        assert running.result()[0] == 200
+    assert server.wait() == (0, [])
+    with pytest.raises(urllib.error.URLError):
+        call(server.address, "/health")
+
+
+@pytest.mark.parametrize("texts", [["a " * 1000], ["a " * 100] * 10])
+def test_a_long_computation_does_not_delay_the_end(tmp_path, texts):
+    server = Slow(tmp_path, seconds=0.1, stopping=0.5)
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(call, server.address, "/predict", {"texts": texts}) for _ in "ab"]
+        time.sleep(0.5)
+        stopped = server.stop()
+        assert [request.result() for request in running] == [STOPPING] * 2
+        assert server.wait() == (0, []) and time.monotonic() - stopped < 5
+
+
+def test_clients_that_neither_send_nor_read_do_not_delay_the_end(tmp_path):
+    server = Slow(tmp_path, seconds=0.0, stopping=0.5)
+    host, port = server.address.removeprefix("http://").split(":")
+    with contextlib.ExitStack() as stack:
+        connections = [
+            stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(3)
+        ]
+        head = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        connections[1].sendall(head)
+        connections[2].sendall(head + b"Content-Length: 100\r\n\r\n{")
+        time.sleep(0.3)
+        stopped = server.stop()
+        assert server.wait() == (0, []) and time.monotonic() - stopped < 5
+        assert connections[2].recv(100).startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize("path", ["/ready", "/openapi.json"])
+def test_responses_on_one_connection_are_not_delayed(tmp_path, path):
+    server = Slow(tmp_path, seconds=0.0)
+    connection = http.client.HTTPConnection(server.address.removeprefix("http://"))
+    connection.request("GET", path)
+    connection.getresponse().read()
+    begun = time.monotonic()
+    for _ in range(20):
+        connection.request("GET", path)
+        assert connection.getresponse().read()
+    assert time.monotonic() - begun < 20 * 0.03  # a delayed acknowledgement takes 0.04
+    connection.close()
+    server.stop()
+    assert server.wait() == (0, [])
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_the_port_stays_open_for_the_delay_and_a_second_signal_ends_it(tmp_path, signals):
+    server = Slow(tmp_path, seconds=0.0, delay=2.0)
+    assert call(server.address, "/ready")[0] == 200
+    stopped = server.stop()
+    time.sleep(0.3)
+    assert call(server.address, "/ready") == STOPPING
+    assert call(server.address, "/health")[0] == 200
+    assert call(server.address, "/predict", {"texts": ["a"]})[0] == 200
+    if signals == 2:
+        server.stop()
+    assert server.wait() == (0, [])
+    seconds = time.monotonic() - stopped
+    assert 2 <= seconds < 4 if signals == 1 else seconds < 2
+
+
+def test_the_command_serves_until_sigterm():
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    with ThreadPoolExecutor(5) as pool:
+        arguments = ["--mode=serve", "--checkpoint=demo", f"--port={port}", "--log_level=warning"]
+        command = pool.submit(run_forked, *arguments)
+        while not command.done():
+            with contextlib.suppress(urllib.error.URLError):
+                assert call(address, "/health")[0] == 200
+                break
+            time.sleep(0.1)
+        body = {"texts": ["a dull film"] * 256}
+        answers = [pool.submit(call, address, "/predict", body) for _ in range(4)]
+        time.sleep(0.2)
+        for process in SERVER.active_children():
+            process.terminate()
+        assert [answer.result()[0] for answer in answers] == [200] * 4
+        outcome = command.result()
+    assert (outcome.returncode, outcome.stderr) == (0, "") and f"{address}/docs" in outcome.stdout

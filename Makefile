@@ -77,6 +77,7 @@ docs: install-docs
 
 faults: install
 	$(BIN)/python -m tests.measurements.failures.run_failures --output=faults.json
+	$(BIN)/python -m tests.measurements.failures.fuzz_server --output=requests.json
 
 # Changes the modules of mutations.toml in a copy of the last commit; prints what no test notices.
 mutations: export PATH := $(abspath $(BIN)):$(PATH)

@@ -9,11 +9,14 @@ import signal
 import numpy as np
 import pytest
 
-from tests.measurements.failures import run_failures, world
+from disan_tf.serving.inference.model import load_reader
+from tests.measurements.failures import fuzz_server, run_failures, world
 from tests.measurements.failures.commands import Outcome
 from tests.measurements.failures.power import LOSSES, Disk, read_trace
 from tests.measurements.failures.snapshots import differences, snapshot
 from tests.measurements.failures.world import World
+from tests.measurements.failures.wrong_requests import KINDS
+from tests.support.http import running
 from tests.support.models.bundles import make_bundle
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
@@ -110,4 +113,44 @@ def test_snapshots_tell_what_is_missing_left_over_or_different(tmp_path):
 )
 def test_tracebacks_hangs_and_crashes_are_complaints(outcome, complaint):
     found = Outcome(*outcome, 0).complaint((0, 2))
+    assert complaint in found if complaint else not found
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The host and port of a server."""
+    for module in ("fastapi", "uvicorn", "prometheus_client"):
+        pytest.importorskip(module)
+    from disan_tf.serving.server.app import Application
+    from disan_tf.serving.server.service import Limits
+    from disan_tf.serving.server.texts import TextModel
+
+    limits = Limits(timeout=fuzz_server.TIMEOUT)
+    with running(Application(TextModel(load_reader("demo")), "demo", limits)) as address:
+        host, port = address.removeprefix("http://").split(":")
+        yield host, int(port)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wrong_requests_get_a_response_that_is_no_500(address, kind):
+    tried = [fuzz_server.try_case(address, kind, number, seed=1) for number in range(20)]
+    assert not [wrong for _, wrong in tried if wrong]
+    assert {status for status, _ in tried} & {"400", "422"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ((200, b"{}"), ""),
+        ((503, b"later"), ""),
+        ((422, b'{"detail": "short"}'), ""),
+        ((500, b"{}"), "status 500"),
+        ((502, b""), "status 502"),
+        ((422, b"\xff"), "the refusal is"),
+        ((422, b'{"detail": "%s"}' % (b"x" * 301)), "301 characters"),
+        (None, "no response"),
+    ],
+)
+def test_errors_and_long_refusals_are_complaints(answer, complaint):
+    found = fuzz_server.complaint(b"POST", answer)
     assert complaint in found if complaint else not found

@@ -43,8 +43,10 @@ def served(checkpoint: str) -> Iterator[str]:
         [*command, "--log_level=warning"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
         address = process.stdout.readline().partition("http://")[2].partition("/")[0]
-        yield address
-        process.terminate()
+        try:
+            yield address
+        finally:
+            process.terminate()
 
 
 def ask(address: str, path: str, texts: list, until: float, seconds: list) -> None:

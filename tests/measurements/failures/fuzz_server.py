@@ -88,8 +88,10 @@ def served(log: Path, checkpoint: str) -> Iterator[tuple[str, int]]:
     ):
         address = process.stdout.readline().partition("http://")[2].partition("/")[0]
         host, _, port = address.partition(":")
-        yield host, int(port)
-        process.send_signal(signal.SIGTERM)
+        try:
+            yield host, int(port)
+        finally:
+            process.send_signal(signal.SIGTERM)
         process.wait(60)
     logged = log.read_text(encoding="utf-8", errors="replace")
     if process.returncode or "Traceback" in logged:

@@ -2,7 +2,10 @@
 
 import contextlib
 import http.client
+import json
 import os
+import random
+import re
 import signal
 import socket
 import time
@@ -11,9 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.measurements.load import TEXT, served
 from tests.support.errors import user_error
 from tests.support.http import call, free_port
 from tests.support.models.slow_texts import serve_slowly
+from tests.support.processes import ROOT
 from tests.support.runs.command import SERVER, needs_sighup, run_forked
 
 for module in ("fastapi", "uvicorn", "prometheus_client"):
@@ -135,12 +140,27 @@ def test_the_port_stays_open_for_the_delay_and_a_second_signal_ends_it(tmp_path,
     assert 2 <= seconds < 4 if signals == 1 else seconds < 2
 
 
-def test_the_command_serves_until_sigterm():
+def _of_dockerfile(instruction):
+    """Returns the list of words of an instruction."""
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    (found,) = [line for line in lines if line.startswith(f"{instruction} ")]
+    return json.loads(found.partition(" ")[2])
+
+
+def _container_command():
+    program, *flags = _of_dockerfile("ENTRYPOINT") + _of_dockerfile("CMD")
+    assert program == "disan-tf"
+    return flags
+
+
+@pytest.mark.parametrize(
+    "flags", [["--mode=serve", "--checkpoint=demo"], _container_command()], ids=["demo", "Docker"]
+)
+def test_the_command_serves_until_sigterm(flags):
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     with ThreadPoolExecutor(5) as pool:
-        arguments = ["--mode=serve", "--checkpoint=demo", f"--port={port}", "--log_level=warning"]
-        command = pool.submit(run_forked, *arguments)
+        command = pool.submit(run_forked, *flags, f"--port={port}", "--log_level=warning")
         while not command.done():
             with contextlib.suppress(urllib.error.URLError):
                 assert call(address, "/health")[0] == 200
@@ -153,4 +173,33 @@ def test_the_command_serves_until_sigterm():
             process.terminate()
         assert [answer.result()[0] for answer in answers] == [200] * 4
         outcome = command.result()
-    assert (outcome.returncode, outcome.stderr) == (0, "") and f"{address}/docs" in outcome.stdout
+    assert (outcome.returncode, outcome.stderr) == (0, "") and f":{port}/docs" in outcome.stdout
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow():
+    draw = random.Random(1)
+    words = TEXT.split()
+    with served("demo") as address:
+        connection = http.client.HTTPConnection(address)
+
+        def request(method, path, body=None):
+            connection.request(method, path, body, {"Content-Type": "application/json"})
+            return connection.getresponse().read().decode()
+
+        def send(count):
+            for _ in range(count):
+                lengths = [draw.choice([3, 8, 20, 40]) for _ in range(draw.choice([1, 2, 8]))]
+                body = json.dumps(
+                    {"texts": [" ".join(draw.choices(words, k=it)) for it in lengths]}
+                )
+                body = body[: draw.choice([len(body)] * 20 + [-3])]  # some are refused
+                request("POST", draw.choice(["/predict", "/encode"]), body)
+            found = re.search(
+                "^process_resident_memory_bytes (.+)", request("GET", "/metrics"), re.M
+            )
+            return float(found[1])
+
+        before = send(1000)
+        assert send(4000) - before < 5e6
+        connection.close()

@@ -1,9 +1,12 @@
 """What the READMEs tell a reader to open, to type and to run exists."""
 
 import importlib.util
+import json
+import os
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,8 @@ from disan_tf.cli.command_line import FLAGS
 from disan_tf.cli.help import parameters_of
 from disan_tf.cli.modes import MODES
 from disan_tf.common.options import flatten
-from tests.support.pages import blocks_of, text_of
+from tests.support.pages import blocks_of, is_python, text_of
+from tests.support.processes import run_program
 from tests.support.runs.finished import config_of, write_run
 from tests.support.runs.training import load_config
 
@@ -26,6 +30,7 @@ CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")
 CONFIG_FLAG = re.compile(r"(?:configs/)?(\w+)(?:\.py)?(?::(.+))?")
 OPTION = re.compile(r"(?<!tf\.)\bconfig\.([a-z]\w*\.[\w.]*\w)")
 PROGRAM = re.compile(r"\s*(?:srun \S+ )?(?:python run\.py|python -m disan_tf|disan-tf) (.+)")
+IMPORT = re.compile(r"^(?:import|from) (tensorflow|disan_tf)\b", re.MULTILINE)
 MODULE = re.compile(r"python -m ((?:data_prep|disan_tf|tests)[\w.]*)")
 
 
@@ -128,6 +133,28 @@ def test_the_front_page_runs(tmp_path, monkeypatch):
     assert names["sentence"].shape[-1] == 600
     assert names["model"].predict(["A warm, funny film."])[0]["label"] == "positive"
     assert (tmp_path / "films/saved_model.pb").is_file()
+
+
+def test_the_layers_of_the_front_page_run_quietly(tmp_path):
+    (block,) = (
+        block for block in blocks_of(_text(ROOT / "README.md")) if "tf.keras.Input" in block.text
+    )
+    code = f"{block.text}print(classifier.predict([[1, 2]], verbose=0).shape)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DISAN_TF_KERAS": "2"}
+    environment.pop("TF_CPP_MIN_LOG_LEVEL", None)
+    done = run_program(sys.executable, "-c", code, cwd=tmp_path, env=environment)
+    assert (done.stdout, done.stderr) == ("(1, 2)\n", "")
+
+
+@pytest.mark.parametrize("path", [*READMES, *NOTEBOOKS], ids=_name)
+def test_examples_import_disan_tf_before_tensorflow(path):
+    cells = json.loads(_text(path))["cells"] if path.suffix == ".ipynb" else ()
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    code += [block.text for block in blocks_of(text_of(path)) if is_python(block)]
+    for text in code:
+        names = IMPORT.findall(text)
+        if {"tensorflow", "disan_tf"} <= {*names}:
+            assert names.index("disan_tf") < names.index("tensorflow")
 
 
 def test_the_example_of_reading_the_scores_of_a_sweep_runs(tmp_path, monkeypatch, capsys):

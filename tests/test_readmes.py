@@ -29,6 +29,7 @@ LINK = re.compile(r"\]\(([^)#:]+)\)")
 CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")
 CONFIG_FLAG = re.compile(r"(?:configs/)?(\w+)(?:\.py)?(?::(.+))?")
 OPTION = re.compile(r"(?<!tf\.)\bconfig\.([a-z]\w*\.[\w.]*\w)")
+EXTRA = re.compile(r"'(?:\.|disan_tf)\[(\w+)\]'")
 PROGRAM = re.compile(r"\s*(?:srun \S+ )?(?:python run\.py|python -m disan_tf|disan-tf) (.+)")
 IMPORT = re.compile(r"^(?:import|from) (tensorflow|disan_tf)\b", re.MULTILINE)
 MODULE = re.compile(r"python -m ((?:data_prep|disan_tf|tests)[\w.]*)")
@@ -169,6 +170,16 @@ def test_the_example_of_reading_the_scores_of_a_sweep_runs(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     exec("\n".join(lines), {})
     assert capsys.readouterr().out == "0.1 [0.5]\n0.4 [0.4]\n"
+
+
+def test_extras_that_pages_and_errors_name_exist():
+    project = _text(ROOT / "pyproject.toml")
+    known = re.findall(
+        r"^(\w+) = \[", project.partition("[project.optional-dependencies]")[2], re.M
+    )
+    sources = [*READMES, *NOTEBOOKS, *(ROOT / "disan_tf").rglob("*.py")]
+    named = {extra for path in sources for extra in EXTRA.findall(_text(path))}
+    assert {"serve", "notebook"} <= named <= {*known}
 
 
 def test_the_tests_that_hold_the_promises_of_security_exist():

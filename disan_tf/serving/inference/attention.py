@@ -63,15 +63,20 @@ class Attention(dict):
         return f"<Attention on {' and '.join(texts)}: {', '.join(arrays)}>"
 
     def table(self, matrix: str = "") -> Any:
-        """Returns weights, means of the features, as a DataFrame; needs pandas.
+        """Returns weights, means of the features, as a DataFrame of pandas (extra `notebook`).
 
         Args:
           matrix: one of `matrices`, for a table with a row for each attending token (head) and a
             column for each token attended to (dependent). "" = a row for each token, and a column
             for each of `weights`.
         """
-        from pandas import DataFrame
-
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError(
+                f"table() needs pandas ({error}); pip install 'disan_tf[notebook]' installs it. "
+                "The arrays are in this object: attention[name]."
+            ) from None
         if matrix:
             check_choice("matrix", matrix, self.matrices)
             heads, dependents = self._sides(matrix)

@@ -1,6 +1,7 @@
 """The object that `attend` returns: a mapping of arrays, tables, plots and HTML."""
 
 import re
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -74,6 +75,14 @@ def test_the_table_of_a_pair_has_both_sentences():
 def test_only_matrices_have_tables_of_their_own(attention, name):
     with pytest.raises(ValueError, match=f"matrix={name} must be forward_attention"):
         attention.table(name)
+
+
+@pytest.mark.parametrize("matrix", ["", "forward_attention"])
+def test_without_pandas_a_table_names_the_extra(attention, matrix, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"needs pandas.*pip install 'disan_tf\[notebook\]'"):
+        attention.table(matrix)
+    assert attention[matrix or "gate"].ndim
 
 
 def test_a_plot_has_heat_maps_and_bars(attention):

@@ -134,6 +134,7 @@ def test_the_front_page_runs(tmp_path, monkeypatch):
     assert names["sentence"].shape[-1] == 600
     assert names["model"].predict(["A warm, funny film."])[0]["label"] == "positive"
     assert (tmp_path / "films/saved_model.pb").is_file()
+    assert (tmp_path / "attention.png").is_file()
 
 
 def test_the_layers_of_the_front_page_run_quietly(tmp_path):

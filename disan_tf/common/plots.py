@@ -17,7 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from disan_tf.common.files import write_atomically
+from disan_tf.common.files import PathLike, write_atomically
+from disan_tf.common.options import join_choices
 
 MAP = "cividis"
 ABSENT = "0.85"  # grey of cells that can have no weight
@@ -30,6 +31,7 @@ STYLES = (
     {"color": "#cc79a7", "marker": "D", "linestyle": ":"},
     {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1))},
 )
+_METADATA = {"svg": {"Date": None}, "png": {"Software": None}}
 _SVG = {"svg.hashsalt": "disan_tf", "svg.fonttype": "none"}  # identical bytes in each run
 
 
@@ -49,6 +51,7 @@ def heat_map(
     digits: Optional[int] = None,
     mark_rows: bool = False,
     mask_zeros: bool = False,
+    by_row: bool = False,
 ):
     """Draws weights <float32>[rows, columns]; labels rows, and columns upwards. Returns the image.
 
@@ -60,10 +63,15 @@ def heat_map(
       digits: the decimal places of the numbers in the cells; None = no numbers.
       mark_rows: whether a dot marks the largest weight of each row.
       mask_zeros: whether cells of exactly 0, which can have no weight, are grey.
+      by_row: whether the colours of each row span 0 to its largest weight.
     """
-    high = high or max(float(weights.max(initial=0.0)), 1e-9)
+    levels = weights
+    if by_row:
+        levels = weights / np.maximum(weights.max(axis=1, keepdims=True, initial=0.0), 1e-9)
+        low, high = 0.0, 1.0
+    high = high or max(float(levels.max(initial=0.0)), 1e-9)
     bright = low + _BRIGHT * (high - low)
-    visible = np.ma.masked_equal(weights, 0.0) if mask_zeros else weights
+    visible = np.ma.masked_equal(levels, 0.0) if mask_zeros else levels
     axes.set_facecolor(ABSENT)
     image = axes.imshow(visible, cmap=MAP, vmin=low, vmax=high, aspect="auto", interpolation="none")
     axes.set_yticks(range(len(rows)), rows)
@@ -74,17 +82,22 @@ def heat_map(
     if digits is not None:
         for (row, column), weight in np.ndenumerate(weights):
             if weight or not mask_zeros:
-                text = f"{weight:.{digits}f}".replace("0.", ".", 1)
-                colour = _contrast(weight, bright)
+                text = number(weight, digits)
+                colour = _contrast(levels[row, column], bright)
                 axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
     for row, column in enumerate(weights.argmax(axis=1) if mark_rows else ()):
-        if weight := weights[row, column]:
-            axes.plot(column, row, marker="o", markersize=3, color=_contrast(weight, bright))
+        if level := levels[row, column]:
+            axes.plot(column, row, marker="o", markersize=3, color=_contrast(level, bright))
     return image
 
 
-def _contrast(weight, bright) -> str:
-    return "black" if weight > bright else "white"
+def number(weight: float, digits: int) -> str:
+    """Returns a weight with its decimal places, as ".25"."""
+    return f"{weight:.{digits}f}".lstrip("0")
+
+
+def _contrast(level, bright) -> str:
+    return "black" if level > bright else "white"
 
 
 def contested(weights: np.ndarray) -> float:
@@ -112,11 +125,24 @@ def legend_beside(axes: Axes) -> None:
 
 def save_picture(figure: Figure, stem: Path) -> None:
     """Writes `<stem>.svg` and `<stem>.png`."""
-    for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
-        content = io.BytesIO()
-        with rc_context(_SVG), _ignore_missing_glyphs():
-            figure.savefig(content, format=kind, dpi=150, metadata=metadata)
-        write_atomically(f"{stem}.{kind}", content.getvalue())
+    for kind in ("svg", "png"):
+        write_figure(figure, f"{stem}.{kind}")
+
+
+def write_figure(figure: Figure, path: PathLike) -> None:
+    """Writes a figure; the end of the path names the format, such as .png, .svg or .pdf.
+
+    Raises:
+      ValueError: matplotlib has no such format.
+    """
+    kind, known = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        endings = join_choices(f".{name}" for name in known)
+        raise ValueError(f"path={path} must end with {endings}.")
+    content = io.BytesIO()
+    with rc_context(_SVG), _ignore_missing_glyphs():
+        figure.savefig(content, format=kind, dpi=150, metadata=_METADATA.get(kind))
+    write_atomically(path, content.getvalue())
 
 
 def drawn(figure: Figure) -> FigureCanvasAgg:

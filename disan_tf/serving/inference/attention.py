@@ -2,10 +2,11 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
+from disan_tf.common.files import PathLike
 from disan_tf.common.options import check_choice
 from disan_tf.serving.inference.attend import WEIGHT_VECTORS
 from disan_tf.serving.inference.predict import SOURCE2TOKEN
@@ -13,9 +14,9 @@ from disan_tf.serving.inference.records import tokens_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-_PANELS = 3  # in a row of a plot
-_CELL, _LONGEST_SIDE = 0.32, 20.0  # inches of a token and of a panel
+    from disan_tf.serving.inference.attention_plot import Panel
 
 
 class Attention(dict):
@@ -37,7 +38,7 @@ class Attention(dict):
     Example:
       >>> attention = disan_tf.load("demo").attend("a fine film .")
       >>> attention.table("forward_attention")  # row tokens attend to column tokens
-      >>> attention.plot("source2token")[0].figure.savefig("weights.png")
+      >>> attention.plot("source2token", path="weights.png")
     """
 
     def __init__(
@@ -92,17 +93,26 @@ class Attention(dict):
             columns[short] = np.concatenate(means).tolist()
         return DataFrame(columns)
 
-    def plot(self, *names: str) -> "list[Axes]":
-        """Draws weights, averaged over the features, into a new figure of matplotlib's pyplot.
+    def plot(self, *names: str, path: Optional[PathLike] = None) -> "list[Axes]":
+        """Draws weights, averaged over the features, on a page up to 10 inches wide.
+
+        The colours of each row of a heat map span 0 to the row's largest weight.
 
         Args:
           names: some of `matrices`, drawn as heat maps whose rows attend to columns, and of
             `weights`, drawn as bars; none = all matrices, and the first weights of each sentence.
+          path: the file to write, such as "attention.png", .svg or .pdf. None = the figure belongs
+            to matplotlib's pyplot: a notebook displays it, and `pyplot.show()` does in a script.
 
         Returns:
           The axes of each name.
+
+        Raises:
+          ValueError: a name is unknown, there is nothing to draw, or matplotlib cannot write such
+            a file.
         """
-        from matplotlib import pyplot
+        from disan_tf.common import plots
+        from disan_tf.serving.inference.attention_plot import draw
 
         for name in names:
             check_choice("name", name, [*self.matrices, *self.weights])
@@ -112,15 +122,13 @@ class Attention(dict):
                 names += tuple(self._weights_of(prefix)[:1])
         if not names:
             raise ValueError("the model's encoder has no attention to draw.")
-        longest = max(map(len, self._sentences.values()))
-        side = min(2.0 + _CELL * longest, _LONGEST_SIDE)
-        columns = min(len(names), _PANELS)
-        rows = -(-len(names) // columns)
-        figure = pyplot.figure(figsize=(columns * side, rows * side), layout="constrained")
-        panels = [figure.add_subplot(rows, columns, place + 1) for place in range(len(names))]
-        for axes, name in zip(panels, names):
-            self._draw(axes, name)
-        return panels
+        panels = list(map(self._panel, names))
+        if path is None:
+            return draw(panels, _pyplot_figure)
+        axes = draw(panels, plots.new_figure)
+        figure: Any = axes[0].figure
+        plots.write_figure(figure, path)
+        return axes
 
     def _repr_html_(self) -> str:
         """Returns the tokens, shaded by their first weights."""
@@ -133,24 +141,13 @@ class Attention(dict):
                 parts.append(f"<p>{html.escape(name or tokens_name(field))}: {cells}</p>")
         return f"<div>{''.join(parts)}</div>"
 
-    def _draw(self, axes: "Axes", name: str) -> None:
-        from disan_tf.common import plots
+    def _panel(self, name: str) -> "Panel":
+        from disan_tf.serving.inference.attention_plot import Panel
 
-        axes.set_title(name.replace("_", " "), parse_math=False)
-        means = self._mean(name)
+        title, means = name.replace("_", " "), self._mean(name)
         if name in self.matrices:
-            heads, dependents = self._sides(name)
-            high = plots.contested(means) or None
-            image = plots.heat_map(axes, means, heads, dependents, high=high, mask_zeros=True)
-            figure: Any = axes.figure
-            figure.colorbar(image, ax=axes, shrink=0.8, extend="max")
-            axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
-            return
-        tokens = list(self._sentences.values())[self._owner(name)]
-        axes.barh(range(len(tokens)), means)
-        axes.invert_yaxis()
-        axes.set_yticks(range(len(tokens)), tokens, parse_math=False)
-        axes.set_xlabel("weight, mean of the features")
+            return Panel(title, means, *self._sides(name))
+        return Panel(title, means, (), list(self._sentences.values())[self._owner(name)])
 
     def _prefix(self, field: str) -> str:
         return f"{field}_" if len(self._sentences) > 1 else ""
@@ -169,6 +166,12 @@ class Attention(dict):
 
     def _mean(self, name: str) -> np.ndarray:
         return self._tensors[name].mean(axis=-1, dtype=np.float64)
+
+
+def _pyplot_figure(width: float, height: float) -> "Figure":
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=(width, height), layout="constrained")
 
 
 def _shaded(token: str, weight: float, shade: float) -> str:

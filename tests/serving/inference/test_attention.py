@@ -7,8 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.text import Text
 
 from disan_tf.serving.inference.attention import Attention
+from tests.support.models.attention_files import disan
 
 SOURCE2TOKEN = np.array([[0.1, 0.3], [0.9, 0.7]], np.float32)
 MATRIX = np.array([[[0, 0], [0, 0]], [[1, 0.5], [0, 0.5]]], np.float32)
@@ -87,10 +89,73 @@ def test_without_pandas_a_table_names_the_extra(attention, matrix, monkeypatch):
 
 def test_a_plot_has_heat_maps_and_bars(attention):
     matrix, bars = attention.plot()
-    np.testing.assert_array_equal(matrix.images[0].get_array(), [[0, 0], [0.75, 0.25]])
+    np.testing.assert_allclose(matrix.images[0].get_array(), [[0, 0], [1, 1 / 3]])
+    assert [text.get_text() for text in matrix.texts] == [".75", ".25"]
     assert [label.get_text() for label in matrix.get_yticklabels()] == ["fine", "film"]
-    np.testing.assert_allclose([bar.get_width() for bar in bars.patches], [0.2, 0.8], atol=1e-6)
-    assert [label.get_text() for label in bars.get_yticklabels()] == ["fine", "film"]
+    np.testing.assert_allclose([bar.get_height() for bar in bars.patches], [0.2, 0.8], atol=1e-6)
+    assert [label.get_text() for label in bars.get_xticklabels()] == ["fine", "film"]
+
+
+def _long_attention(count, longest=9):
+    """DiSAN's attention on so many words, of which some have many letters."""
+    words = ["a", "brothers", ",", "w" * longest]
+    tokens = [words[place % 4] for place in range(count)]
+    return Attention(("sentence",), (tokens,), disan(tokens))
+
+
+def _overlap(labels):
+    """Whether labels that follow each other stand upon each other."""
+    boxes = [label.get_window_extent() for label in labels if label.get_text()]
+    return any(one.overlaps(other) for one, other in zip(boxes, boxes[1:]))
+
+
+@pytest.mark.parametrize("count", [1, 5, 13, 28, 60, 130])
+def test_a_plot_fits_on_a_page_and_its_labels_do_not_overlap(count):
+    axes = _long_attention(count, longest=9 if count % 2 else 60).plot()
+    figure = axes[0].figure
+    figure.canvas.draw()
+    assert figure.get_figwidth() <= 10
+    for each in axes:
+        for labels in (each.get_xticklabels(), each.get_yticklabels()):
+            assert not _overlap(labels) and all(label.get_size() >= 5 for label in labels)
+    frame = figure.bbox.padded(1)
+    drawn = [text.get_window_extent() for text in figure.findobj(Text) if text.get_text()]
+    assert all(frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1) for box in drawn)
+
+
+def test_maps_side_by_side_have_one_scale_on_which_each_row_reaches_1():
+    attention = _long_attention(28)
+    forward, backward, _ = attention.plot()
+    assert forward.bbox.y0 == backward.bbox.y0 and forward.bbox.x1 < backward.bbox.x0
+    for axes, name in ((forward, "forward_attention"), (backward, "backward_attention")):
+        (image,) = axes.images
+        means = attention[name].mean(axis=-1, dtype=np.float64)
+        high = means.max(axis=1)
+        np.testing.assert_allclose(image.get_array().max(axis=1).filled(0.0), high > 0)
+        np.testing.assert_array_equal(image.get_array().mask, means == 0)
+        assert image.get_clim() == (0, 1)
+        numbers = [text.get_text() for text in axes.texts if text.get_text()]
+        assert numbers == [f"{number:.2f}".lstrip("0") for number in high if number]
+    figure = forward.figure
+    bars = [axes.get_ylabel() for axes in figure.axes if axes.get_label() == "<colorbar>"]
+    assert bars == ["weight / largest\nweight of the row"]
+    assert "each row's largest weight" in figure.get_supxlabel()
+
+
+@pytest.mark.parametrize(
+    "name, begin", [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF")]
+)
+def test_a_plot_is_written_into_a_file(attention, name, begin, tmp_path):
+    (axes,) = attention.plot("forward_attention", path=tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(begin)
+    assert axes.get_title() == "forward attention" and not pyplot.get_fignums()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "attention"])
+def test_a_file_of_another_kind_is_refused(attention, name, tmp_path):
+    with pytest.raises(ValueError, match=rf"path=.*{name} must end with .*\.png.*\.svg"):
+        attention.plot(path=str(tmp_path / name))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_plot_draws_what_is_named(attention, crossed):

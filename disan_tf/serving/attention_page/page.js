@@ -6,6 +6,9 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const narrow = matchMedia("(max-width: 760px)");  // words stand below each other, arcs beside them
   const state = { line: 0, view: 0, feature: 0, field: 0, token: 0 };
+  const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;  // not allowed in XML
+  const NUMBERS = 34;  // pixels of the numbers beside a matrix
+  const SHADE = 0.6;  // opacity of the largest weight behind a text
   const FAINT = 0.02;  // of the largest weight: arcs below it are not drawn
 
   function element(name, options = {}, ...children) {
@@ -29,6 +32,8 @@
   const words = (name) => name.replaceAll("_", " ");
   const shown = (token) => token === "" ? "\u2205" : token;
   const isolated = (token) => `\u2068${shown(token)}\u2069`;  // whatever the direction of its script
+  const brief = (weight) => weight.toFixed(2).replace(/^0/, "");
+  const small = (font) => font.replace(/[\d.]+/, (size) => Math.min(11, size));
   const current = () => data.lines[state.line];
 
   // A tensor's values: bytes of the mean, then of each feature that the page has.
@@ -149,7 +154,7 @@
 
   function drawField(field, index) {
     const own = current().tensors.filter((tensor) => tensor.kind === "token" && tensor.field === index);
-    const shade = own.find((tensor) => tensor.short === "source2token") || own.find((tensor) => tensor.short === "attention");
+    const shade = shadeOf(own);
     const weights = shade && decoded(shade);
     const words = field.tokens.map((token, place) => element("td", {}, tokenButton(token, index, place, weights)));
     const strips = own.map((tensor) => strip(tensor, field.tokens));
@@ -163,6 +168,8 @@
       { ...keys, Home: -Infinity, End: Infinity }));
     return table;
   }
+
+  const shadeOf = (own) => own.find((tensor) => tensor.short === "source2token") || own.find((tensor) => tensor.short === "attention");
 
   // The words in a row, with room for arcs above and below, and a row for each strip.
   function rows(name, words, strips, room) {
@@ -200,7 +207,8 @@
 
   function shadeBy(node, weight, high) {
     const share = high ? weight / high : 0;
-    node.style.background = `rgba(${colour("--weight")}, ${(0.6 * share).toFixed(3)})`;
+    node.dataset.alpha = (SHADE * share).toFixed(3);
+    node.style.background = `rgba(${colour("--weight")}, ${node.dataset.alpha})`;
     node.title = weight.toFixed(3);
   }
 
@@ -209,7 +217,7 @@
     const cells = tokens.map((_, place) => {
       const weight = weights.at(place);
       const isMark = tensor.short.startsWith("selected");
-      const text = isMark ? (weight ? "\u2713" : "") : weight.toFixed(2).replace(/^0/, "");
+      const text = isMark ? (weight ? "\u2713" : "") : brief(weight);
       const cell = element("td", { className: "cell", text });
       shadeBy(cell, weight, isMark || tensor.short.endsWith("gate") ? 1 : weights.high);
       return cell;
@@ -251,13 +259,14 @@
       weights.forEach((weight, place) => {
         if (weight <= FAINT * high || weight === 0) return;
         const path = other === tensor.field ? bow(from, middle(other, place), number) : line(from, middle(other, place));
-        paths.push(svg("path", { d: path, class: number ? "backward" : "forward",
+        paths.push(svg("path", { d: path, ...strokes(number ? "backward" : "forward"),
           "stroke-width": (0.8 + 6 * weight).toFixed(2), "stroke-opacity": (0.2 + 0.8 * weight / high).toFixed(2) }));
       });
       const names = top(weights, 4, fields[other].tokens);
       spoken.push(`${words(tensor.short)}: ${names || "nothing"}`);
     });
     arcs.replaceChildren(...paths);
+    find("key").replaceChildren(...keys().map(drawKey));
     find("readout").textContent = spoken.length ? `${isolated(active)} attends to \u2014 ${spoken.join("; ")}` : "";
   }
 
@@ -286,7 +295,41 @@
     return `M ${from.x} ${start} C ${from.x} ${half}, ${to.x} ${half}, ${to.x} ${end}`;
   }
 
+  // What lines and colours mean: of the words, their arcs and strips, and of the matrices.
+  function keys() {
+    const own = current().tensors.filter((tensor) => tensor.kind === "token" && tensor.field === state.field);
+    const arcs = matrices().filter((tensor) => tensor.field === state.field)
+      .map((tensor, number) => ({ line: number ? "backward" : "forward", text: words(tensor.short) }));
+    if (arcs.length) arcs[arcs.length - 1].text += " (thicker: larger weight)";
+    const shade = shadeOf(own), gates = own.some((tensor) => tensor.short.endsWith("gate"));
+    const scales = shade ? [{ high: decoded(shade).high.toFixed(2), text: words(shade.short), alpha: SHADE }] : [];
+    return [...arcs, ...scales, ...(gates ? [{ high: "1", text: "gates", alpha: SHADE }] : [])];
+  }
+
+  const scale = () => matrices().length
+    ? [{ high: "its largest weight (at the right)", text: "row of a matrix, which attends to the columns", alpha: 1 }] : [];
+
+  function drawKey(key) {
+    const image = svg("svg", { width: 60, height: 12, "aria-hidden": "true" });
+    image.append(...symbols(key, 0, 6));
+    return element("span", {}, image, described(key));
+  }
+
+  const described = (key) => key.line ? key.text : `${key.text}: 0 to ${key.high}`;
+
+  // A line as the arcs have it, or steps of a scale, 60 pixels wide.
+  function symbols(key, x, y) {
+    if (key.line)
+      return [svg("path", { d: `M ${x} ${y} H ${x + 60}`, ...strokes(key.line), "stroke-width": 3 })];
+    return Array.from({ length: 12 }, (_, step) => svg("rect", { x: x + 5 * step, y: y - 6, width: 5, height: 12,
+      fill: `rgb(${colour("--weight")})`, "fill-opacity": (key.alpha * (step + 0.5) / 12).toFixed(3) }));
+  }
+
+  const strokes = (line) => ({ class: line, fill: "none", stroke: colour(`--${line}`),
+    ...(line === "backward" ? { "stroke-dasharray": "5 3" } : {}) });
+
   function drawMatrices() {
+    find("scale").replaceChildren(...scale().map(drawKey));
     find("matrices").replaceChildren(...matrices().map((tensor) => {
       const other = tensor.kind === "other" ? 1 - tensor.field : tensor.field;
       const heads = current().fields[tensor.field].tokens, dependents = current().fields[other].tokens;
@@ -294,16 +337,17 @@
       const canvas = element("canvas", { role: "img" });
       canvas.setAttribute("aria-label", `Matrix of ${name}: rows are the words that attend, columns the words attended to`);
       canvas.redraw = () => drawMatrix(canvas, tensor, heads, dependents);
+      canvas.copy = (part) => copyMatrix(part, canvas, tensor, heads, dependents);
       const move = (event) => pointAt(event, canvas, tensor, heads, dependents);
       canvas.addEventListener("pointermove", move);
       canvas.addEventListener("click", move);
       canvas.redraw();
-      return element("figure", {}, element("figcaption", { text: `${name}: each row attends to the columns` }), canvas);
+      return element("figure", {}, element("figcaption", { text: name }), canvas);
     }));
   }
 
   function layout(canvas, heads, dependents) {
-    const room = narrow.matches ? find("matrices").clientWidth - 110 : 460;
+    const room = narrow.matches ? find("matrices").clientWidth - 110 - NUMBERS : 460;
     const side = Math.max(9, Math.min(30, room / Math.max(heads.length, dependents.length)));
     const font = `${Math.min(13, side - 1)}px system-ui, sans-serif`;
     const pen = canvas.getContext("2d");
@@ -330,8 +374,8 @@
 
   function drawCells(canvas, tensor, heads, dependents) {
     const ratio = devicePixelRatio || 1;
-    const place = canvas.place = { ...layout(canvas, heads, dependents), ratio }, { side, left, above } = place;
-    const width = left + side * dependents.length + 2, height = above + side * heads.length + 2;
+    const place = canvas.place = { ...layout(canvas, heads, dependents), ratio }, { side, left, above, font } = place;
+    const width = left + side * dependents.length + NUMBERS, height = above + side * heads.length + 2;
     const cells = document.createElement("canvas");
     for (const each of [canvas, cells]) {
       each.width = Math.ceil(width * ratio);
@@ -339,19 +383,20 @@
     }
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
-    const pen = cells.getContext("2d"), { at } = decoded(tensor);
+    const pen = cells.getContext("2d");
     pen.scale(ratio, ratio);
     pen.fillStyle = colour("--raised");
     pen.fillRect(left, above, side * dependents.length, side * heads.length);
-    const rgb = colour("--weight"), high = contested(tensor, at);
-    for (let row = 0; row < heads.length; row++)
-      for (let column = 0; column < dependents.length; column++) {
-        const weight = at(row * dependents.length + column);
-        if (!weight) continue;
-        pen.fillStyle = `rgba(${rgb}, ${Math.min(1, weight / high).toFixed(3)})`;
-        pen.fillRect(left + column * side, above + row * side, side - 0.5, side - 0.5);
-      }
+    const rgb = colour("--weight"), rows = shares(tensor);
+    for (const { row, column, share } of rows.cells) {
+      pen.fillStyle = `rgba(${rgb}, ${share.toFixed(3)})`;
+      pen.fillRect(left + column * side, above + row * side, side - 0.5, side - 0.5);
+    }
     labelMatrix(pen, place, heads, dependents);
+    Object.assign(pen, { font: small(font), fillStyle: colour("--quiet") });
+    rows.high.forEach((high, row) => {
+      if (high) pen.fillText(brief(high), left + side * dependents.length + 4, above + (row + 0.5) * side);
+    });
     return cells;
   }
 
@@ -369,15 +414,15 @@
     });
   }
 
-  // The largest weight of the rows that have a choice: a row of one word is always full.
-  function contested(tensor, at) {
-    const [rows, columns] = tensor.shape;
-    let high = 0;
+  // The cells with a weight, as shares of the largest weight of their row, and these weights.
+  function shares(tensor) {
+    const { at } = decoded(tensor), [rows, columns] = tensor.shape, cells = [], high = [];
     for (let row = 0; row < rows; row++) {
-      const weights = Array.from({ length: columns }, (_, column) => at(row * columns + column)).filter(Boolean);
-      if (weights.length > 1) high = Math.max(high, ...weights);
+      const weights = Array.from({ length: columns }, (_, column) => at(row * columns + column));
+      high.push(Math.max(0, ...weights));
+      weights.forEach((weight, column) => { if (weight) cells.push({ row, column, share: weight / high[row] }); });
     }
-    return high || 1;
+    return { cells, high };
   }
 
   function pointAt(event, canvas, tensor, heads, dependents) {
@@ -391,6 +436,104 @@
       `${isolated(dependents[column])} a weight of ${weight.toFixed(3)}`;
   }
 
+  // What the page shows, as one image that needs no style sheet.
+  function picture() {
+    const image = svg("svg", { "font-family": "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif" });
+    const backdrop = svg("rect", { width: "100%", height: "100%", fill: colour("--surface") });
+    image.append(backdrop);
+    let y = 24, width = find("stage").scrollWidth;
+    for (const text of find("text").children) {
+      write(image, 12, y, text.textContent, { "font-size": 17, "font-weight": 600 });
+      width = Math.max(width, 9 * text.textContent.length);
+      y += 26;
+    }
+    write(image, 12, y, `${current().prediction}; weights: ${find("shown").textContent}`, { fill: colour("--quiet") });
+    y = copyKeys(image, keys(), y + 26);
+    copyStage(image, y);
+    y = copyKeys(image, scale(), y + find("stage").scrollHeight + 16);
+    let x = 12, below = y;
+    for (const figure of find("matrices").querySelectorAll("figure")) {
+      const canvas = figure.querySelector("canvas"), caption = figure.querySelector("figcaption").textContent;
+      const wide = Math.max(canvas.width / canvas.place.ratio, 7 * caption.length);
+      if (x > 12 && x + wide > Math.max(width, 1100)) [x, y] = [12, below];
+      write(image, x, y + 10, caption);
+      const part = svg("g", { transform: `translate(${x} ${y + 26})` });
+      canvas.copy(part);
+      image.append(part);
+      x += wide + 24;
+      width = Math.max(width, x);
+      below = Math.max(below, y + canvas.height / canvas.place.ratio + 44);
+    }
+    const size = [Math.ceil(width + 24), Math.ceil(below + 12)];
+    for (const [name, value] of Object.entries({ width: size[0], height: size[1], viewBox: `0 0 ${size.join(" ")}` }))
+      image.setAttribute(name, value);
+    return image;
+  }
+
+  function write(image, x, y, text, attributes = {}) {
+    const made = svg("text", { x, y, fill: colour("--text"), "font-size": 13, "dominant-baseline": "central", ...attributes });
+    made.textContent = text.replace(CONTROLS, "\ufffd");
+    image.append(made);
+  }
+
+  function copyKeys(image, keys, y) {
+    keys.forEach((key, place) => {
+      image.append(...symbols(key, 12, y + 20 * place));
+      write(image, 82, y + 20 * place, described(key), { fill: colour("--quiet") });
+    });
+    return y + 20 * keys.length;
+  }
+
+  // The words, strips and arcs, where they stand.
+  function copyStage(image, y) {
+    const stage = find("stage"), frame = stage.getBoundingClientRect();
+    const part = svg("g", { transform: `translate(12 ${y})` });
+    for (const node of stage.querySelectorAll(".token, .cell, th")) {
+      const box = node.getBoundingClientRect(), left = box.left - frame.left, top = box.top - frame.top;
+      const isTitle = node.tagName === "TH", isUpright = node.classList.contains("upright");
+      const x = isTitle && !isUpright ? left + box.width - 8 : left + box.width / 2, middle = top + box.height / 2;
+      if (!isTitle)
+        part.append(svg("rect", { x: left, y: top, width: box.width, height: box.height, rx: 4, stroke: edge(node),
+          fill: `rgb(${colour("--weight")})`, "fill-opacity": node.dataset.alpha || 0 }));
+      write(part, x, middle, cut(node.textContent), { "font-size": getComputedStyle(node).fontSize,
+        fill: colour(isTitle ? "--quiet" : "--text"), "text-anchor": isTitle && !isUpright ? "end" : "middle",
+        ...(isUpright ? { transform: `rotate(-90 ${x} ${middle})` } : {}) });
+    }
+    part.append(...[...find("arcs").children].map((path) => path.cloneNode()));
+    image.append(part);
+  }
+
+  const cut = (text) => text.length > 24 ? `${text.slice(0, 23)}\u2026` : text;
+  const edge = (node) => node.classList.contains("cell") ? "none"
+    : colour(node.getAttribute("aria-pressed") === "true" ? "--forward" : "--line");
+
+  // The matrix of a canvas, with its labels and numbers.
+  function copyMatrix(part, canvas, tensor, heads, dependents) {
+    const { side, left, above, font } = canvas.place, { cells, high } = shares(tensor), size = parseFloat(font);
+    part.append(svg("rect", { x: left, y: above, width: side * dependents.length, height: side * heads.length,
+      fill: colour("--raised") }));
+    for (const { row, column, share } of cells)
+      part.append(svg("rect", { x: left + column * side, y: above + row * side, width: side - 0.5, height: side - 0.5,
+        fill: `rgb(${colour("--weight")})`, "fill-opacity": share.toFixed(3) }));
+    heads.forEach((token, row) => {
+      const y = above + (row + 0.5) * side;
+      write(part, left - 5, y, cut(shown(token)), { "font-size": size, "text-anchor": "end" });
+      if (high[row]) write(part, left + side * dependents.length + 4, y, brief(high[row]),
+        { "font-size": Math.min(11, size), fill: colour("--quiet") });
+    });
+    dependents.forEach((token, column) => {
+      const x = left + (column + 0.5) * side, y = above - 5;
+      write(part, x, y, cut(shown(token)), { "font-size": size, transform: `rotate(-90 ${x} ${y})` });
+    });
+  }
+
+  function save() {
+    const text = new XMLSerializer().serializeToString(picture());
+    const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+    element("a", { href: address, download: `attention_${current().number}.svg` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+  }
+
   document.title = `Attention of ${data.title}`;
   find("title").textContent = document.title;
   find("about").textContent = data.about;
@@ -399,6 +542,7 @@
     { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity }));
   find("view").addEventListener("change", (event) => { state.view = Number(event.target.value); drawStage(); });
   find("feature").addEventListener("input", (event) => { state.feature = Number(event.target.value); drawStage(); });
+  find("save").addEventListener("click", save);
   for (const query of [dark, narrow]) query.addEventListener("change", drawStage);
   addEventListener("resize", drawArcs);
   drawList();

@@ -1,11 +1,15 @@
 """The attention page in a browser: what a reader sees, hovers over and reaches by keyboard."""
 
+from xml.etree import ElementTree
+
+import numpy as np
 import pytest
 
 from disan_tf.serving.attention_page.page import write_page
 from tests.support.models.attention_files import disan, drcn, resan, write_pair, write_sentence
 
 TOKENS = ["the", "plot", "is", "superb", "."]
+SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = ["<script>document.title='broken'</script>", "&amp;", "<b>"]
 
 
@@ -112,6 +116,8 @@ def test_everything_is_reached_by_keyboard(page):
     assert _one(page, "#text").text == " ".join(SCRIPT)
     _press(page, "\ue004", "\ue014")  # the features; right
     assert _one(page, "#shown").text.startswith("single feature")
+    _press(page, "\ue004")  # the button
+    assert page.switch_to.active_element.text == "Save as SVG"
     _press(page, "\ue004", "\ue014", "\ue014")  # the words; right, right
     assert page.switch_to.active_element.text == SCRIPT[2]
     assert [kind for kind, _ in _arcs(page)] == ["forward", "forward"]
@@ -149,6 +155,80 @@ def test_pointing_at_the_matrix_names_both_words(page):
         canvas, 10 - width // 2 + (width - 150), height // 2 - 8
     ).perform()
     assert "gives" in _one(page, "#readout").text and "a weight of" in _one(page, "#readout").text
+
+
+def _opacities(page, shape):
+    """The opacities of the first matrix' cells, from its pixels and the colours of the page."""
+    shares = page.execute_script(
+        """const [rows, columns] = arguments, canvas = document.querySelector('canvas');
+        const { side, left, above, ratio } = canvas.place, copy = document.createElement('canvas');
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const pen = copy.getContext('2d', { willReadFrequently: true });
+        pen.drawImage(canvas, 0, 0);
+        const red = (x, y) => pen.getImageData(x * ratio, y * ratio, 1, 1).data[0];
+        const style = getComputedStyle(document.documentElement);
+        const full = Number(style.getPropertyValue('--weight').split(',')[0]);
+        const none = parseInt(style.getPropertyValue('--raised').trim().slice(1, 3), 16);
+        return Array.from({ length: rows * columns }, (_, k) => {
+          const row = Math.floor(k / columns), column = k % columns;
+          const share = red(left + (column + 0.3) * side, above + (row + 0.3) * side) - none;
+          return share / (full - none);
+        });""",
+        *shape,
+    )
+    return np.reshape(shares, shape)
+
+
+@pytest.mark.parametrize("is_pair", [False, True])
+def test_each_row_of_a_matrix_spans_the_scale_up_to_its_largest_weight(is_pair, opened, tmp_path):
+    pair = (TOKENS, TOKENS[:2])
+    if is_pair:
+        write_pair(tmp_path, 1, pair, drcn(*pair))
+        means = drcn(*pair)[0]["bilinear_1"].mean(axis=-1)
+    else:
+        write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
+        means = disan(TOKENS)["forward_attention"].mean(axis=-1)
+    expected = means / np.maximum(means.max(axis=1, keepdims=True), 1e-9)
+    opacities = _opacities(opened(), means.shape)
+    np.testing.assert_allclose(opacities, expected, rtol=0, atol=0.02)
+
+
+def test_a_key_names_the_lines_and_the_scales(page):
+    keys = [key.text for key in _all(page, ".key span")]
+    high = disan(TOKENS)["source2token"].mean(axis=-1).max()
+    assert keys == [
+        "forward attention",
+        "backward attention (thicker: larger weight)",
+        f"source2token: 0 to {high:.2f}",
+        "gates: 0 to 1",
+        "row of a matrix, which attends to the columns: 0 to its largest weight (at the right)",
+    ]
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_save_as_svg_writes_what_the_page_shows(page, line, tmp_path):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    page.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    _choose(page, line)
+    _point_at(page, _all(page, ".token")[2])
+    _one(page, "#save").click()
+    path = tmp_path / f"attention_{line + 1}.svg"
+    WebDriverWait(page, 20).until(lambda _: path.exists() and path.stat().st_size)
+    root = ElementTree.parse(path).getroot()
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    tokens = (TOKENS, SCRIPT)[line]
+    assert texts[0] == " ".join(tokens)
+    for token in tokens:  # the words, and the rows and columns of two matrices
+        cut = token if len(token) <= 24 else f"{token[:23]}\u2026"
+        assert texts.count(cut) >= 5
+    assert {"forward attention, mean", "backward attention, mean", "gates: 0 to 1"} <= {*texts}
+    arcs = [path.get("d") for path in root.iter(f"{SVG}path") if path.get("d").count("C")]
+    assert arcs == [d for _, d in _arcs(page)]
+    shares = [float(rect.get("fill-opacity", "nan")) for rect in root.iter(f"{SVG}rect")]
+    assert shares.count(1.0) == 2 * (len(tokens) - 1)  # the largest of each row with weights
 
 
 def test_selections_of_hard_attention_are_marked(opened, tmp_path):

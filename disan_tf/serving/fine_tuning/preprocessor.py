@@ -67,7 +67,8 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         self._tokenizer = {"name": name, **dict(zip(_TOKENIZER, switches)), "version": version}
         self.fields, self.classes = tuple(fields), tuple(classes)
         self.sequence_length = check_at_least("sequence_length", sequence_length, 1)
-        self.text_to_ids = TextToIds(words, name, *switches, version)
+        lowercase, split_words, empty_tokens = switches
+        self.text_to_ids = TextToIds(words, name, lowercase, split_words, empty_tokens, version)
         self.built = True
 
     @property

@@ -110,7 +110,8 @@ class LoadedModel:
         self._text_to_ids = bundle.traced_text_to_ids()
         self.classes = bundle.classes
         self.fields = tuple(text_name(field) for field in bundle.model.fields)
-        self.max_tokens, self._remarked = LONGEST, set()
+        self.max_tokens = LONGEST
+        self._remarked: set[str] = set()
 
     def __repr__(self) -> str:
         info = self._bundle.info
@@ -248,8 +249,8 @@ class LoadedModel:
             return [], [np.zeros([0, len(self.classes)], np.float32)], []
         reading = Reading(self._bundle, self.max_tokens)
         tokens, are_cut = reading.cut(tokens)
-        options = {"batch_size": size, "count": reading.count}
-        outputs = compute(self._prediction_step, tokens, self._text_to_ids, **options)
+        step, ids = self._prediction_step, self._text_to_ids
+        outputs = compute(step, tokens, ids, batch_size=size, count=reading.count)
         self._remark(reading)
         return tokens, outputs, are_cut
 

@@ -15,7 +15,7 @@ from ml_collections import ConfigDict, config_flags
 from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
 from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
-from disan_tf.common import installation, process
+from disan_tf.common import installation, ownership, process
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
 from disan_tf.common.options import DTYPES, join_choices
@@ -161,11 +161,11 @@ def keep_compiled(folder: Optional[str]) -> None:
         return
     if " " in str(path):  # TensorFlow takes the rest for another flag
         return
-    if path.exists() and (path.stat().st_mode & 0o022 or path.stat().st_uid != os.geteuid()):
+    if reason := ownership.why_not_private(path.resolve()):
         if folder:
             raise UserError(
-                f"--jit_cache={folder} contains code, but other users can write to it; run "
-                f"chmod go-w {folder}, or choose another folder."
+                f"--jit_cache={folder} contains code, but {reason}; make a folder that only you "
+                "can write to (mkdir -m 700), or run chmod go-w."
             )
         return
     os.environ["TF_XLA_FLAGS"] = (

@@ -62,7 +62,7 @@ def help_text(modes: Mapping[str, Callable], defined_flags: Sequence[flags.Flag]
         lines += ["", f"{', '.join(takers)}:"]
         for flag in group:
             default = f" Default: {flag.default}." if flag.default not in (None, []) else ""
-            lines.append(_entry(f"--{flag.name}", f"{flag.help}{default}", 19))
+            lines.append(_entry(f"--{flag.name}", f"{flag.help}{default}", 21))
     lines += [_LAST_FLAGS]
     return "\n".join(lines)
 

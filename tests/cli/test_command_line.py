@@ -420,8 +420,15 @@ def test_programs_for_gpus_are_kept_in_a_folder_of_this_user(tmp_path, monkeypat
     folder.chmod(0o777)
     command_line.keep_compiled(None)
     assert "TF_XLA_FLAGS" not in os.environ
-    with pytest.raises(UserError, match="--jit_cache=.* can write to it; run chmod go-w"):
+    with pytest.raises(UserError, match=f"--jit_cache=.* but {folder} can be written by others"):
         command_line.keep_compiled(str(folder))
+    folder.chmod(0o700)
+    folder.parent.chmod(0o777)
+    command_line.keep_compiled(None)
+    assert "TF_XLA_FLAGS" not in os.environ
+    for path in (folder, folder.with_name("new")):
+        with pytest.raises(UserError, match=f"but {folder.parent} can be written by others"):
+            command_line.keep_compiled(str(path))
     monkeypatch.setenv("TF_XLA_FLAGS", "--other")
     command_line.keep_compiled(str(tmp_path))
     assert os.environ["TF_XLA_FLAGS"] == "--other"

@@ -23,6 +23,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import naming, scratch_folder, sha256, sync_and_rename, write_atomically
 from disan_tf.common.installation import cache_folder
 from disan_tf.common.machine import instruction_sets, processor_name
+from disan_tf.common.ownership import OTHERS, foreign_parent, why_foreign
 from disan_tf.common.process import locked
 from disan_tf.ops.native import compiler
 from disan_tf.ops.native.compiler import BuildError, CompilerError
@@ -39,7 +40,7 @@ def library() -> Path:
 
     Raises:
       BuildError: no compiler, no headers, no writable folder, unusable flags, the compiler fails or
-        failed before, or another user can write the folder or the library.
+        failed before, or another user can write the folder or the library, or replace the folder.
     """
     try:
         command = compiler.find_compiler()
@@ -48,6 +49,7 @@ def library() -> Path:
         for missing in [path for path in (*reversed(folder.parents), folder) if not path.exists()]:
             missing.mkdir(mode=0o700, exist_ok=True)
         refuse_foreign(folder, stat.S_ISDIR, "folder")
+        refuse_foreign_parents(folder)
         target = folder / f"{_key(command)}.so"
         if not _is_whole(target):
             with locked(target.with_suffix(".lock")):
@@ -74,22 +76,25 @@ def refuse_foreign(
       trusted: a file whose code this process runs already. Its owner, and its group if it is the
         group of `path`, may write `path` if they may write `trusted`.
     """
-    status = path.lstat()
-    owners, others = {os.geteuid(), 0}, stat.S_IWGRP | stat.S_IWOTH
+    status, owners, others = path.lstat(), {os.geteuid(), 0}, OTHERS
     if trusted is not None:
         known = trusted.stat()
         owners.add(known.st_uid)
         if known.st_gid == status.st_gid:
             others &= ~known.st_mode
-    wrong = ""
-    if not is_kind(status.st_mode):
-        wrong = f"is no {kind}"
-    elif status.st_uid not in owners:
-        wrong = f"belongs to another user ({status.st_uid})"
-    elif status.st_mode & others:
-        wrong = f"can be written by others (mode {stat.S_IMODE(status.st_mode):04o})"
+    wrong = why_foreign(status, owners, others) if is_kind(status.st_mode) else f"is no {kind}"
     if wrong:
         raise BuildError(f"{path} {wrong}, so code in it is not loaded; {remedy}")
+
+
+def refuse_foreign_parents(folder: Path) -> None:
+    """Raises BuildError if another user can replace a folder, see `foreign_parent`."""
+    if found := foreign_parent(folder):
+        parent, reason = found
+        raise BuildError(
+            f"{parent} {reason}, so code below it, in {folder}, is not loaded; run chmod go-w "
+            f"{parent} if it is yours, or name another folder with DISAN_TF_NATIVE_CACHE"
+        )
 
 
 def _key(command: str) -> str:

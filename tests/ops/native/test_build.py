@@ -230,6 +230,55 @@ def test_a_cache_of_another_user_is_refused(cache, compiler, give_away):
     assert compiler.calls() == 0 and list(cache.iterdir()) == []
 
 
+@pytest.mark.parametrize("depth", [0, 1])
+@pytest.mark.parametrize("mode", [0o757, 0o777])
+def test_a_cache_whose_parent_others_can_write_is_refused(
+    cache, compiler, monkeypatch, mode, depth
+):
+    compiler()
+    folder = cache / "one" / "two"
+    monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(folder))
+    folder.mkdir(parents=True, mode=0o700)
+    parent = folder.parents[depth]
+    parent.chmod(mode)
+    _assert_portable(
+        f"{parent} can be written by others (mode {mode:04o}), so code below it, in {folder}, is "
+        f"not loaded; run chmod go-w {parent} if it is yours, or name another folder with "
+        "DISAN_TF_NATIVE_CACHE"
+    )
+    assert compiler.calls() == 0
+
+
+def test_a_cache_whose_parent_belongs_to_another_user_is_refused(
+    cache, compiler, monkeypatch, give_away
+):
+    compiler()
+    cache.mkdir(mode=0o755)
+    (cache / "mine").mkdir(mode=0o700)
+    monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(cache / "mine"))
+    give_away(cache)
+    with pytest.raises(build.BuildError, match=f"{cache} belongs to another user"):
+        build.library()
+
+
+def test_a_cache_in_a_sticky_folder_or_in_a_home_anywhere_is_used(cache, compiler, monkeypatch):
+    compiler()
+    cache.mkdir()
+    cache.chmod(0o1777)  # like /tmp
+    monkeypatch.setenv("DISAN_TF_NATIVE_CACHE", str(cache / "mine"))
+    assert build.library().parent == cache / "mine"
+    cache.chmod(0o777)
+    with pytest.raises(build.BuildError):
+        build.library()
+    monkeypatch.delenv("DISAN_TF_NATIVE_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(cache / "home"))
+    assert build.library().parent == cache / "home/.cache/disan_tf/native"
+    (cache / "home").chmod(0o777)
+    with pytest.raises(build.BuildError, match=f"{cache / 'home'} can be written by others"):
+        build.library()
+
+
 def test_a_library_that_others_can_write_is_refused(compiler):
     compiler()
     library = build.library()

@@ -9,7 +9,8 @@ from typing_extensions import Unpack
 from disan_tf.common.options import check_arguments, check_at_least
 from disan_tf.common.process import check_fork
 from disan_tf.layers.serialization import KerasOptions, serializable
-from disan_tf.serving.fine_tuning.arguments import read_batch_labels, tensors_of
+from disan_tf.serving.fine_tuning.labels import read_batch_labels
+from disan_tf.serving.fine_tuning.texts import tensors_of
 from disan_tf.serving.inference.inputs import is_single
 from disan_tf.text import TextToIds
 from disan_tf.text.lookup import PADDING_ID

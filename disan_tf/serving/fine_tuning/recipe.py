@@ -1,5 +1,9 @@
-"""The recipe of `TextClassifier.fine_tune`: held-out texts, averaged weights, the best epoch."""
+"""The recipe of `TextClassifier.fine_tune`: held-out texts, averaged weights, the best epoch.
 
+It also keeps TensorBoard from images that would end the process.
+"""
+
+import warnings
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -104,3 +108,15 @@ def hold_out(texts: Any, labels: np.ndarray, seed: int) -> tuple[tuple, tuple]:
         for part in (~is_held_out, is_held_out)
     )
     return kept, held_out
+
+
+def leave_out_empty_images(weights: Sequence[tf.Variable], callbacks: Any) -> None:
+    """Turns off TensorBoard's images if a weight is empty, which would end the process."""
+    empty = [weight.name for weight in weights if 0 in weight.shape]
+    for callback in tf.nest.flatten(callbacks or []) if empty else []:
+        if isinstance(callback, tf.keras.callbacks.TensorBoard) and callback.write_images:
+            sentence = (
+                f"TensorBoard cannot draw the empty weight {empty[0]}; no images are written."
+            )
+            warnings.warn(sentence, stacklevel=3)
+            callback.write_images = False

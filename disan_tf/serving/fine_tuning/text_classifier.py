@@ -16,24 +16,27 @@ from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.models.base import SentenceModel
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.serving.export.signatures import describe_classes
-from disan_tf.serving.fine_tuning.arguments import (
-    are_ids,
+from disan_tf.serving.fine_tuning.examples import read_examples, read_weights
+from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
+from disan_tf.serving.fine_tuning.labels import (
     are_numbers,
     labels_of,
-    leave_out_empty_images,
     loss_names,
     plain_errors,
     read_class_weights,
     read_classes,
-    read_examples,
-    read_weights,
     warn_of_labels,
 )
-from disan_tf.serving.fine_tuning.files import read_preset, write_preset, write_saved_model
 from disan_tf.serving.fine_tuning.multi_label import check_loss, default_metrics
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor, recorded
-from disan_tf.serving.fine_tuning.recipe import LEARNING_RATE, BestAverages, hold_out
+from disan_tf.serving.fine_tuning.recipe import (
+    LEARNING_RATE,
+    BestAverages,
+    hold_out,
+    leave_out_empty_images,
+)
 from disan_tf.serving.fine_tuning.text_model import TextModel
+from disan_tf.serving.fine_tuning.texts import are_ids
 from disan_tf.serving.inference.inputs import check_count
 from disan_tf.serving.inference.lines import NO_KNOWN_WORD
 from disan_tf.serving.presets import Preset, presets

@@ -10,8 +10,8 @@ from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.process import check_fork
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SentenceModel
-from disan_tf.serving.fine_tuning.arguments import list_texts, tensors_of
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
+from disan_tf.serving.fine_tuning.texts import list_texts, tensors_of
 from disan_tf.text import word_vectors
 
 _TEXTS = 4096  # texts that are tokenised at once

@@ -15,7 +15,8 @@ import disan_tf
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import options_of
 from disan_tf.serving.export import client
-from disan_tf.serving.fine_tuning.arguments import labels_of, read_examples
+from disan_tf.serving.fine_tuning.examples import read_examples
+from disan_tf.serving.fine_tuning.labels import labels_of
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.inference.model import LoadedModel

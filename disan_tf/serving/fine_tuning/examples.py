@@ -1,0 +1,144 @@
+"""Reads texts with their labels: arrays, datasets, generators and batches."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
+from operator import attrgetter
+from typing import Any, Callable, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from disan_tf.common.keras_version import is_keras_3
+from disan_tf.serving.fine_tuning.labels import (
+    check_labels,
+    label_tensor,
+    read_labels,
+    single_column,
+)
+from disan_tf.serving.fine_tuning.texts import are_ids, read_texts, select_texts
+from disan_tf.serving.inference.inputs import are_two_columns, is_single
+
+
+def read_examples(
+    x: Any, y: Any, fields: Sequence[str], classes: Sequence[str], kind: Optional[str]
+) -> tuple:
+    """Converts texts and labels to what Keras reads.
+
+    Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch. For
+    predictions, whose `kind` is None, a generator may also yield texts, pairs or records.
+    Class numbers replace class names; if all names are whole numbers, integer labels are names.
+    `kind` is a result of `labels_of`: for "rows", one-hot rows replace both, and given rows stay as
+    they are; for "", all numeric labels do; "sets" are the labels of `read_label_sets`. For None,
+    labels may be missing and are not read.
+
+    Raises:
+      ValueError: the labels are missing, or a text or label is wrong; then the message has its
+        position. For batches it is raised when the batch is read.
+    """
+    read: dict[str, Any] = {"fields": fields, "classes": classes, "kind": kind}
+    if isinstance(x, tf.data.Dataset):
+        return _read_dataset(x, **read), y
+    if hasattr(x, "__next__") and kind is None:
+        first = list(islice(x, 1))
+        x = chain(first, x)
+        if not first or _is_item(first[0], fields):
+            is_labelled = len(fields) == 1 and first and isinstance(first[0], tuple)
+            return read_texts([item[0] if is_labelled else item for item in x], fields), y
+    if hasattr(x, "__next__"):
+        return (_read_batch(batch, **read) for batch in x), y
+    if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
+        return _Batches(x, partial(_read_batch, **read)), y
+    texts = x if are_ids(x) else read_texts(x, fields)
+    check_labels(y is not None, kind)
+    return texts, read_labels(y, texts, classes, kind)
+
+
+def read_weights(weights: Any) -> Any:
+    """Returns sample weights; lists become arrays, since Keras misreads lists."""
+    return np.asarray(weights, np.float32) if isinstance(weights, (list, tuple)) else weights
+
+
+def _read_batch(batch: Any, **read: Any) -> tuple:
+    are_texts = isinstance(batch, list) and any(map(is_single, batch))
+    parts = batch if isinstance(batch, (tuple, list)) and not are_texts else [batch]
+    if any(map(is_single, parts)):
+        raise ValueError(
+            "a batch is one text; give batches of texts, or list(texts) for a generator of texts."
+        )
+    x, *others = _with_pair(parts, fields=read["fields"])  # as Keras reads tuples and lists
+    texts, labels = read_examples(x, others[0] if others else None, **read)
+    if is_keras_3():  # it rejects arrays of objects
+        texts = tf.nest.map_structure(tf.constant, texts)
+    return (texts, labels, *map(read_weights, others[1:])) if others else (texts,)
+
+
+def _with_pair(parts: Sequence, fields: Sequence[str]) -> list:
+    """Returns the parts of a batch, of which the texts of a pair are one.
+
+    Two columns of texts may be the first two parts, and a tensor [batch, 2] may hold them.
+    """
+    x, *others = parts
+    if len(fields) == 2 and others and _are_two_columns(x, others[0]):
+        return [(x, others[0]), *others[1:]]
+    is_tensor = tf.is_tensor(x) and x.dtype == tf.string
+    if len(fields) == 2 and is_tensor and x.shape.rank in (1, 2) and x.shape[-1] == 2:
+        return [tuple(tf.unstack(x, axis=-1)), *others]
+    return [x, *others]
+
+
+def _are_two_columns(first: Any, second: Any) -> bool:
+    if tf.is_tensor(first):
+        return are_two_columns([first, second])
+    are_lists = all(isinstance(column, (list, np.ndarray)) for column in (first, second))
+    return are_lists and len(first) > 0 and all(map(is_single, [*first, *second]))
+
+
+def _is_item(value: Any, fields: Sequence[str]) -> bool:
+    """Returns whether a generator's value is a text, a pair or a record, and no batch of them."""
+    parts = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, tuple)) or (isinstance(value, list) and len(fields) == 2):
+        return len(parts) > 0 and all(map(is_single, parts))
+    return is_single(value)
+
+
+class _Batches(tf.keras.utils.Sequence):
+    """A `Sequence` that applies a function to the batches of another."""
+
+    def __init__(self, batches: Any, read: Callable) -> None:
+        self._batches, self._read = batches, read
+
+    num_batches = property(attrgetter("_batches.num_batches"))  # Keras 3 reads these four
+    workers = property(attrgetter("_batches.workers"))
+    use_multiprocessing = property(attrgetter("_batches.use_multiprocessing"))
+    max_queue_size = property(attrgetter("_batches.max_queue_size"))
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._read(self._batches[index])
+
+    def on_epoch_begin(self) -> None:
+        if hasattr(self._batches, "on_epoch_begin"):  # absent in Keras 2
+            self._batches.on_epoch_begin()
+
+    def on_epoch_end(self) -> None:
+        self._batches.on_epoch_end()
+
+
+def _read_dataset(
+    dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str], kind: Optional[str]
+) -> tf.data.Dataset:
+    @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
+    def convert(*parts: Any) -> tuple:
+        texts, *others = _with_pair(parts, fields)
+        if isinstance(texts, Mapping) and not are_ids(texts):
+            texts = select_texts(texts, fields)
+        check_labels(bool(others), kind)
+        others[:1] = map(single_column, others[:1])
+        if others and tf.is_tensor(others[0]):
+            others[0] = label_tensor(others[0], classes, kind)
+        return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
+
+    return dataset.map(convert, tf.data.AUTOTUNE)

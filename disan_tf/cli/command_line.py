@@ -125,6 +125,8 @@ def main(_) -> None:
         except UnicodeEncodeError:
             printable = str(flag.value).encode("utf-8", "replace").decode()
             raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
+        if flag.value != flag.value:
+            raise UserError(f"--{flag.name}={flag.value} must be a number.")
         if flag.value == "" and flag.name in _PATHS:
             raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
         if flag.value is not None and flag.name in _PATHS:

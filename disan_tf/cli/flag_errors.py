@@ -122,10 +122,11 @@ def _wanted(parser: flags.ArgumentParser, value: str) -> str:
     """Returns the end of a sentence on a rejected value: the values that a parser accepts."""
     if isinstance(parser, flags.EnumParser):
         return join_choices(parser.enum_values) + suggestion(value, parser.enum_values)
-    least = getattr(parser, "lower_bound", None)
-    return _TYPES.get(parser.flag_type(), _TUPLE) + (
-        "." if least is None else f" of at least {least}."
-    )
+    least, most = (getattr(parser, f"{end}_bound", None) for end in ("lower", "upper"))
+    limits = [] if least is None else [f"at least {least}"]
+    limits += [] if most is None else [f"at most {most}"]
+    within = f" of {' and '.join(limits)}" if limits else ""
+    return f"{_TYPES.get(parser.flag_type(), _TUPLE)}{within}."
 
 
 def _wrong_override(config, path, argv) -> Optional[str]:

@@ -25,6 +25,8 @@ from disan_tf.common.errors import UserError
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")  # Keras' policies that configs may name
 MAX_NUMBER = 2**31 - 1  # the largest whole number
+MAX_REAL = 10**6  # the largest real number; float32 overflows in losses and steps far above it
+MIN_REAL = 1e-30  # the smallest above 0; float32 rounds far smaller ones to 0
 MAX_LAYERS = 100  # building more takes minutes, which a damaged file may ask for
 MAX_UNITS = 2**16  # the largest in a section that describes a model: sizes of weights
 _MODEL = ("embedding", "encoder", "task")
@@ -67,8 +69,8 @@ def read_section(section: str, values: Mapping, owner: str, *components: Callabl
         if name in values:
             check_type(flag(section, name), values[name], option.annotation, UserError)
         most = MAX_UNITS if section in _MODEL else MAX_NUMBER
-        if name in values and not _is_within(values[name], most):
-            raise UserError(f"{flag(section, name)}={values[name]} must be at most {most:,}.")
+        if name in values:
+            _check_size(flag(section, name), values[name], option.annotation, most)
     try:
         return [_make(component, values) for component in components]
     except ValueError as error:
@@ -298,11 +300,31 @@ def _fits(value, annotation) -> bool:
     return (is_whole or math.isfinite(value)) and isinstance(value, _TYPES[annotation][0])
 
 
-def _is_within(value, most: int) -> bool:
-    """Returns whether the whole numbers in a value lie between `-most` and `most`."""
+def _check_size(name: str, value, annotation, most: int) -> None:
+    """Raises UserError if a number in a value is too large or too small.
+
+    Whole numbers must lie between `-most` and `most`, and real numbers between `-MAX_REAL` and
+    `MAX_REAL`, with a distance of `MIN_REAL` from 0 unless they are 0.
+    """
+    is_real = _is_of_reals(annotation)
+    most = MAX_REAL if is_real else most
+    for number in _numbers_in(value):
+        if not -most <= number <= most:
+            limit = f"at most {most:,}" if number > 0 else f"at least -{most:,}"
+            raise UserError(f"{name}={value} must be {limit}.")
+        if is_real and 0 < abs(number) < MIN_REAL:
+            raise UserError(f"{name}={value} must be 0, or at least {MIN_REAL:g} away from it.")
+
+
+def _numbers_in(value) -> list[numbers.Real]:
+    """Returns the numbers that a value is or contains."""
     if _is_list(value):
-        return all(_is_within(item, most) for item in value)
-    return not isinstance(value, numbers.Integral) or abs(value) <= most
+        return [number for item in value for number in _numbers_in(item)]
+    return [value] if isinstance(value, numbers.Real) else []
+
+
+def _is_of_reals(annotation) -> bool:
+    return annotation is float or any(map(_is_of_reals, typing.get_args(annotation)))
 
 
 def _is_list(value) -> bool:

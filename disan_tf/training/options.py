@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_at_least, check_choice, check_rate
+from disan_tf.common.options import (
+    MAX_REAL,
+    MIN_REAL,
+    check_at_least,
+    check_choice,
+    check_rate,
+)
 from disan_tf.input_pipeline import Batches, PreparedCorpus, draw_examples
 from disan_tf.models.base import SentenceModel
 from disan_tf.runs.schedule import Schedule
@@ -131,8 +137,9 @@ def _numbers(text: str) -> list[float]:
         numbers = [float(number) for number in text.split(",")]
     except ValueError:
         numbers = []
-    if not numbers or not all(0.0 < number < np.inf for number in numbers):
+    if not numbers or not all(MIN_REAL <= number <= MAX_REAL for number in numbers):
         raise ValueError(
-            f"class_weights={text} must be {BALANCED}, or numbers above 0 with commas between them."
+            f"class_weights={text} must be {BALANCED}, or numbers above 0 with commas between "
+            f"them, at most {MAX_REAL:,}."
         )
     return numbers

@@ -169,6 +169,23 @@ def test_models_and_configs_are_listed(mode, word):
     assert f"\n{word}" in outcome.stdout
 
 
+@pytest.mark.parametrize(
+    ("flag", "wanted"),
+    [
+        ("port=65536", "a whole number of at least 0 and at most 65535."),
+        ("port=-1", "a whole number of at least 0 and at most 65535."),
+        ("max_request_tokens=0", "a whole number of at least 1 and at most 1048576."),
+        ("timeout=inf", "a number of at least 0.001 and at most 3600."),
+        ("timeout=nan", "a number."),
+        ("repetitions=0", "a whole number of at least 1."),
+        ("log_level=loud", "debug, info, warning or error."),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_range(flag, wanted):
+    outcome = run("--mode=serve", "--checkpoint=demo", f"--{flag}")
+    assert_refused(outcome, f"--{flag} must be {wanted}")
+
+
 @pytest.fixture(scope="module")
 def help_text():
     outcome = run("--help")

@@ -94,6 +94,32 @@ def test_sizes_of_a_model_are_bounded():
         read_section("encoder", {"size": 2**16 + 1}, "a pan", Pan)
 
 
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"salt": 1e12}, "--config.meal.salt=1000000000000.0 must be at most 1,000,000."),
+        ({"salt": 2 * 10**9}, "--config.meal.salt=2000000000 must be at most 1,000,000."),
+        ({"salt": -1e300}, "--config.meal.salt=-1e+300 must be at least -1,000,000."),
+        ({"salt": 1e-300}, "--config.meal.salt=1e-300 must be 0, or at least 1e-30 away from it."),
+        (
+            {"minutes": -(2**31)},
+            "--config.meal.minutes=-2147483648 must be at least -2,147,483,647.",
+        ),
+        (
+            {"spoons": ((1, 2**31),)},
+            "--config.meal.spoons=((1, 2147483648),) must be at most 2,147,483,647.",
+        ),
+    ],
+)
+def test_numbers_that_float32_cannot_compute_with_are_refused(values, sentence):
+    assert refusal(**values) == sentence
+
+
+@pytest.mark.parametrize("salt", [0.0, -0.0, 1e-30, -1e6, 10**6])
+def test_other_numbers_pass(salt):
+    read_section("meal", {"dish": "soup", "minutes": 2**31 - 1, "salt": salt}, "a cook", cook)
+
+
 def test_an_option_without_a_default_must_be_there():
     with pytest.raises(UserError, match="^--config.meal.minutes is missing; a cook needs it.$"):
         read_section("meal", {"dish": "soup"}, "a cook", cook)

@@ -87,6 +87,9 @@ def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
     [
         ("own_table:tiny", {"class_weights": "balance"}, "class_weights=balance must be balanced"),
         ("own_table:tiny", {"class_weights": "1,0"}, "class_weights=1,0 must be balanced, or numb"),
+        ("own_table:tiny", {"class_weights": "1,1e9"}, "above 0 with commas between them, at most"),
+        ("own_table:tiny", {"l2": 1e12}, "train.l2=1000000000000.0 must be at most 1,000,000."),
+        ("own_table:tiny", {"learning_rate": 1e12}, "must be at most 1,000,000."),
         ("own_table:tiny", {"criterion": "f1"}, "criterion=f1 must be accuracy or macro_f1"),
         ("own_table:scores,tiny", {"criterion": "macro_f1"}, "macro_f1 must be pearson"),
         ("own_table:scores,tiny", {"class_weights": "balanced"}, "is for classes without hard"),

@@ -105,9 +105,10 @@ def _add_computations(app: FastAPI, model: TextModel, service: Service) -> list[
         predictions = await service(PREDICT, request.texts)
         return {"predictions": [_first(it, request.top_k) for it in predictions]}
 
-    async def encode(request: Encode) -> dict:
+    async def encode(request: Encode) -> Response:
         """Returns `vectors`, a list of numbers for each text."""
-        return {"vectors": await service(ENCODE, request.texts)}
+        vectors = await service(ENCODE, request.texts)
+        return Response(f'{{"vectors": [{", ".join(vectors)}]}}', media_type="application/json")
 
     functions = {PREDICT: predict, ENCODE: encode}
     for kind in model.kinds:

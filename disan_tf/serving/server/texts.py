@@ -1,5 +1,6 @@
 """What the server computes: tokens, predictions and vectors of texts."""
 
+import json
 from collections.abc import Sequence
 from typing import Callable
 
@@ -32,9 +33,12 @@ class TextModel:
         self._functions: dict[str, Callable] = {PREDICT: predict}
         if "encode" in bundle.model.signatures():
             encoding_step = make_encoding_step(bundle)
-            self._functions[ENCODE] = lambda sentences: encode_all(
-                encoding_step, sentences, self._text_to_ids
-            ).tolist()
+
+            def encode(sentences: Sentences) -> Sequence:
+                vectors = encode_all(encoding_step, sentences, self._text_to_ids)
+                return [json.dumps(vector) for vector in vectors.tolist()]
+
+            self._functions[ENCODE] = encode
         self.kinds = tuple(self._functions)
         self.fields = tuple(map(text_name, bundle.model.fields))
         self.classes = bundle.classes
@@ -48,7 +52,11 @@ class TextModel:
         return tokenise(records, self._text_to_ids, self._columns[kind])
 
     def compute(self, kind: str, sentences: Sentences) -> Sequence:
-        """Returns predictions or vectors for tokens."""
+        """Returns predictions for tokens, or vectors as JSON.
+
+        A request's vectors have up to 3 MB of JSON, which the event loop must not write: it would
+        not serve other requests for a third of a second.
+        """
         return self._functions[kind](sentences)
 
     def compile(self) -> None:

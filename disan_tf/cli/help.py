@@ -141,11 +141,11 @@ def _task(preset: Preset) -> str:
 def next_steps(workdir, data_dir, prepared_dir) -> str:
     """Returns three lines: how to score the trained model, to use it and to export it."""
     work = f"--workdir={shlex.quote(str(workdir))}"
-    data = f"--data_dir={shlex.quote(str(data_dir))}"
+    data, prepared = f"--data_dir={shlex.quote(str(data_dir))}", ""
     if Path(prepared_dir) != Path(workdir) / "prepared":
-        data += f" --prepared_dir={shlex.quote(str(prepared_dir))}"
+        prepared = f" --prepared_dir={shlex.quote(str(prepared_dir))}"
     return (
-        f"score it:  {command()} --mode=evaluate {work} {data}\n"
+        f"score it:  {command()} --mode=evaluate {work} {data}{prepared}\n"
         f"use it:    {command()} --mode=predict {work} --input=lines.txt\n"
-        f"export it: {command()} --mode=export {work}"
+        f"export it: {command()} --mode=export {work}{prepared}"
     )

@@ -6,6 +6,7 @@ They import TensorFlow when they are called, as modes do.
 import importlib
 from pathlib import Path
 
+from disan_tf.common.errors import UserError
 from disan_tf.common.installation import import_configs
 from disan_tf.common.progress import notify
 
@@ -84,6 +85,34 @@ def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False, version=
             + (", prepared before" if was_prepared else "")
         )
     return corpus
+
+
+def find_dev(checkpoint, prepared_dir):
+    """Returns the development set of a model's corpus, if it is prepared there; else None."""
+    import ml_collections
+
+    from data_prep.prepare import directory_name
+    from disan_tf.input_pipeline import PreparedCorpus
+    from disan_tf.input_pipeline.corpus_format import MANIFEST
+    from disan_tf.runs.bundle import read_info
+    from disan_tf.text.lookup import VOCABULARY
+
+    info = read_info(checkpoint)
+    if not prepared_dir or info["config"]["task"]["name"] == "language_model":
+        return None
+    data = ml_collections.ConfigDict(info["config"]["data"])
+    read_data(data)  # the checkpoint may come from a stranger
+    folder = Path(prepared_dir) / directory_name(data)
+    if not (folder / MANIFEST).is_file():
+        return None
+    try:
+        corpus = PreparedCorpus(folder)
+        words = [(path / VOCABULARY).read_bytes() for path in (folder, Path(checkpoint))]
+        is_same = corpus.classes == info["classes"] and words[0] == words[1]
+        return corpus.split("dev") if is_same else None
+    except UserError as error:  # a damaged file stops no export
+        notify(str(error))
+        return None
 
 
 def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:

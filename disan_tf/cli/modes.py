@@ -206,15 +206,23 @@ def attend(
     print(f"{count(lines, 'line')} in {output}{page}")
 
 
-def export(checkpoint, workdir=None, output=None, format="saved_model", max_tokens=None) -> None:
+def export(
+    checkpoint, workdir=None, output=None, format="saved_model", max_tokens=None, prepared_dir=None
+) -> None:
     """Writes a model as SavedModels, TFLite or ONNX, or a biLM as its official files."""
     if not (output or workdir):
         raise UserError("--mode=export needs --workdir, or --output for the models.")
+    from disan_tf.serving.export.comparison import describe_comparison
     from disan_tf.serving.export.export_model import export_model
     from disan_tf.serving.presets import find_bundle
 
-    for path in export_model(find_bundle(checkpoint), workdir, output, format, max_tokens):
+    folder = find_bundle(checkpoint)
+    dev = loading.find_dev(folder, prepared_dir or (workdir and f"{workdir}/prepared"))
+    paths = export_model(folder, workdir, output, format, max_tokens, dev)
+    for path in paths:
         print(path)
+    if remark := describe_comparison(paths[0]):
+        notify(remark)
 
 
 def serve(

@@ -127,6 +127,7 @@ def test_an_export_lies_in_the_work_directory(tmp_path):
     model.rename(tmp_path / "best")
     outcome = run("--mode=export", f"--workdir={tmp_path}")
     assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stderr.startswith("not compared with predict: ")
     assert (tmp_path / "saved_model" / "1" / "saved_model.pb").is_file()
     assert (tmp_path / "saved_model_ids" / "1" / "saved_model.pb").is_file()
 

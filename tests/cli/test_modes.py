@@ -3,16 +3,19 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from data_prep.synthetic.treebank import write_treebank
-from disan_tf.cli import modes
+from disan_tf.cli import loading, modes
 from disan_tf.common.errors import UserError
+from disan_tf.models.factory import build_model
+from disan_tf.runs.bundle import save_bundle
 from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training import series
 from tests.support.errors import user_error
 from tests.support.runs.finished import write_series
-from tests.support.runs.training import load_config
+from tests.support.runs.training import corpus_of, load_config
 
 
 @pytest.fixture
@@ -38,6 +41,24 @@ def tiny(**values):
     config = load_config("disan_sst", "tiny")
     config.update_from_flattened_dict({name.replace("__", "."): it for name, it in values.items()})
     return config
+
+
+def test_an_export_finds_the_development_set_that_its_training_prepared(tmp_path, capsys):
+    config = tiny()
+    corpus = corpus_of(config, tmp_path)
+    model = build_model(config, corpus.words, len(corpus.classes))
+    save_bundle(tmp_path / "best", model, config, corpus, {"step": 1, "dev_accuracy": 0.5})
+    dev = loading.find_dev(tmp_path / "best", tmp_path / "prepared")
+    np.testing.assert_array_equal(dev.example_ids, corpus.split("dev").example_ids)
+    assert len(dev) == 40
+    assert loading.find_dev(tmp_path / "best", None) is None
+    assert loading.find_dev(tmp_path / "best", tmp_path / "elsewhere") is None
+    (tmp_path / "best" / "vocabulary.txt").write_text("other\nwords\n")
+    assert loading.find_dev(tmp_path / "best", tmp_path / "prepared") is None
+    assert capsys.readouterr().err == ""
+    (corpus.directory / "vocabulary.txt").write_text("other\nwords\n")
+    assert loading.find_dev(tmp_path / "best", tmp_path / "prepared") is None
+    assert f"{corpus.directory / 'vocabulary.txt'} " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("mode", ["prepare", "train", "series", "benchmark"])

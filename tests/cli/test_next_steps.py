@@ -17,7 +17,8 @@ def test_three_commands_name_the_folders_and_known_modes():
 
 
 def test_a_shared_folder_of_prepared_corpora_is_named():
-    score, *others = next_steps("runs/a", "data", "all/prepared").splitlines()
+    score, use, export = next_steps("runs/a", "data", "all/prepared").splitlines()
     assert score.endswith("--workdir=runs/a --data_dir=data --prepared_dir=all/prepared")
-    assert not any("--prepared_dir" in line for line in others)
+    assert export.endswith("--workdir=runs/a --prepared_dir=all/prepared")
+    assert "--prepared_dir" not in use
     assert "--prepared_dir" not in next_steps("runs/a", "data", "runs/a/prepared")

@@ -2,6 +2,7 @@
 
     python client.py "a text" "another text"                   beside model.onnx or model.tflite
     python client.py --pair "a premise" "a hypothesis"
+    python client.py --input=texts.txt                         a text in each line
     python -m disan_tf.serving.export.client --model=runs/x/saved_model "a text"
 
 Needs NumPy, and onnxruntime (ONNX), ai-edge-litert or TensorFlow (TFLite), or tensorflow-text
@@ -9,13 +10,18 @@ Needs NumPy, and onnxruntime (ONNX), ai-edge-litert or TensorFlow (TFLite), or t
 """
 
 import argparse
+import itertools
 import json
+import os
 import re
 import sys
 import unicodedata
 from pathlib import Path
 
 import numpy as np
+
+MOST_PAIRS = 1 << 15  # of tokens in a batch: attention needs memory for each pair
+CHUNK = 1024  # rows that are predicted before they are printed
 
 
 def tokenize(text: str, steps) -> list[str]:
@@ -33,6 +39,10 @@ def tokenize(text: str, steps) -> list[str]:
     return tokens
 
 
+class InputError(ValueError):
+    """The error for a file of texts that cannot be read."""
+
+
 class WordIdsError(ValueError):
     """The error for a SavedModel that takes word ids: the client only has texts."""
 
@@ -41,7 +51,7 @@ class Client:
     """An exported model, in a folder with `metadata.json`.
 
     A call takes a text, or the two texts of a pair, and returns the outputs by name, such as
-    "probabilities" <float32>[classes].
+    "probabilities" <float32>[classes]. `predict` takes many.
     """
 
     def __init__(self, folder: Path):
@@ -61,15 +71,36 @@ class Client:
         self._words = {word: number for number, word in enumerate(words, start=2)}
 
     def __call__(self, *texts: str) -> dict[str, np.ndarray]:
-        fields = self.metadata["inputs"]
+        return self.predict([texts])[0]
+
+    def predict(self, rows, batch_size: int = 32) -> list[dict[str, np.ndarray]]:
+        """Returns the outputs of many rows, each a list of the texts that a call takes.
+
+        Texts of similar length share a batch, which has fewer rows if they are long.
+        """
+        read, most = [list(row) for row in rows], None
+        if self._words is not None:
+            limit, most = self.metadata["max_tokens"], MOST_PAIRS
+            read = [[self.ids(text)[0][:limit] for text in row] for row in read]
+        lengths = [max(map(len, row)) for row in read]
+        outputs = [{} for _ in read]
+        for batch in batches(lengths, batch_size, most):
+            found = self._predict_batch([read[index] for index in batch])
+            for place, index in enumerate(batch):
+                outputs[index] = {name: output[place] for name, output in found.items()}
+        return outputs
+
+    def _predict_batch(self, rows) -> dict[str, np.ndarray]:
+        """Returns the outputs of rows of texts, or of word ids."""
+        fields, columns = self.metadata["inputs"], list(zip(*rows))
         if self._words is None:
-            outputs = self._run({name: [text] for name, text in zip(fields, texts)})
+            found = self._run({name: list(texts) for name, texts in zip(fields, columns)})
         else:
-            ids = [self.ids(text)[:, : self.metadata["max_tokens"]] for text in texts]
             names = [f"{field}_ids" for field in fields] if len(fields) > 1 else ["ids"]
-            has_no_known_word = any((row == 1).all() for row in ids)
-            outputs = {**self._run(dict(zip(names, ids))), "no_known_word": [has_no_known_word]}
-        return {name: np.asarray(output)[0] for name, output in outputs.items()}
+            lacking = [any((ids == 1).all() for ids in row) for row in rows]
+            found = self._run({name: padded(column) for name, column in zip(names, columns)})
+            found = {**found, "no_known_word": lacking}
+        return {name: np.asarray(output) for name, output in found.items()}
 
     def ids(self, text: str) -> np.ndarray:
         """Returns the word ids of a text, <int32>[1, tokens]."""
@@ -85,9 +116,16 @@ class Client:
 
     def describe(self, *texts: str) -> str:
         """Returns the class with its probability, or the score; "blank" for blank texts."""
-        if not any(map(self._has_token, texts)):
-            return "blank"
-        outputs = self(*texts)
+        return self.describe_all([texts])[0]
+
+    def describe_all(self, rows) -> list[str]:
+        """Returns `describe` of each row of texts."""
+        return [
+            self._describe(outputs) if any(map(self._has_token, texts)) else "blank"
+            for texts, outputs in zip(rows, self.predict(rows))
+        ]
+
+    def _describe(self, outputs) -> str:
         if "score" in outputs:
             return f"{outputs['score']:.3f}"
         note = ", no known word" if outputs["no_known_word"] else ""
@@ -97,6 +135,50 @@ class Client:
             return ", ".join(likely) or "none of the classes"
         best = outputs["probabilities"].argmax()
         return f"{self.metadata['classes'][best]} ({outputs['probabilities'][best]:.3f}{note})"
+
+
+def batches(lengths, size: int, most=None):
+    """Yields lists of up to `size` indices, by length; `most` limits rows * length^2."""
+    batch = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        is_large = most and (len(batch) + 1) * lengths[index] ** 2 > most
+        if batch and (len(batch) == size or is_large):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def padded(rows) -> np.ndarray:
+    """Returns rows of word ids as <int32>[rows, longest], padded with 0."""
+    array = np.zeros([len(rows), max(map(len, rows))], np.int32)
+    for place, row in enumerate(rows):
+        array[place, : len(row)] = row
+    return array
+
+
+def read_rows(path: str, fields):
+    """Yields the rows of a file, or of standard input ("-").
+
+    A line has a text for each of `fields`, with a tab between two. InputError names a wrong line.
+    """
+    name = "standard input" if path == "-" else path
+    try:
+        with open(0 if path == "-" else path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                row = text.split("\t") if len(fields) > 1 else [text]
+                if len(row) != len(fields):
+                    raise InputError(
+                        f"{name}:{number}: {len(row)} columns; write {' and '.join(fields)} with "
+                        "a tab between them"
+                    )
+                yield row
+    except UnicodeDecodeError:
+        raise InputError(f"{name}:{number}: not UTF-8; convert the file") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror})") from None
 
 
 def load_saved_model(path: Path, inputs):
@@ -141,13 +223,18 @@ LOADERS = {"onnx": load_onnx, "tflite": load_tflite}
 
 
 def main(arguments=None) -> None:
-    """Prints the class and its probability, or the score, of each text or pair."""
+    """Prints the class and its probability, or the score, of each text or pair, in order."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument(
         "--model", default=Path(__file__).parent, type=Path, help="exported model (default: beside)"
     )
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], help="two texts of a pair; may be repeated"
+    )
+    parser.add_argument(
+        "--input",
+        help="a file with a text, or two texts with a tab between them, in each line; - reads "
+        "standard input",
     )
     parser.add_argument("texts", nargs="*", help="texts to classify")
     options = parser.parse_args(arguments)
@@ -158,14 +245,22 @@ def main(arguments=None) -> None:
         client = Client(folder)
         inputs = client.metadata["inputs"]
         rows = [[text] for text in options.texts] + options.pair
-        if not rows or any(len(row) != len(inputs) for row in rows):
+        if not (rows or options.input) or any(len(row) != len(inputs) for row in rows):
             examples = 'texts, such as "a text" "another"', '--pair "a premise" "a hypothesis"'
-            parser.error(f"{folder} takes {' and '.join(inputs)}; give {examples[len(inputs) - 1]}")
+            parser.error(
+                f"{folder} takes {' and '.join(inputs)}; give {examples[len(inputs) - 1]}, or "
+                "--input=FILE"
+            )
         sys.stdout.reconfigure(errors="backslashreplace")  # of letters that a console lacks
-        for row in rows:
-            print(f"{client.describe(*row)}: {' | '.join(row)}")
-    except WordIdsError as error:
+        lines = itertools.chain(rows, read_rows(options.input, inputs) if options.input else ())
+        while chunk := list(itertools.islice(lines, CHUNK)):
+            for row, described in zip(chunk, client.describe_all(chunk)):
+                print(f"{described}: {' | '.join(row)}")
+            sys.stdout.flush()
+    except (WordIdsError, InputError) as error:
         parser.error(str(error))
+    except BrokenPipeError:  # a reader such as `head` has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ImportError as error:
         parser.error(f"{error}; the first lines of {__file__} name the packages")
     except FileNotFoundError as error:

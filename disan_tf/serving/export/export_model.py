@@ -15,10 +15,12 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import copy_file, write_atomically, write_json
 from disan_tf.common.process import no_standard_error
 from disan_tf.elmo.official_files import save_bilm
+from disan_tf.input_pipeline import Split
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle, read_info
 from disan_tf.serving.export import client
+from disan_tf.serving.export.comparison import compare_with_predict
 from disan_tf.serving.export.saved_model import describe_model, export_saved_model, write_versions
 from disan_tf.serving.export.signatures import converted_function
 from disan_tf.text.lookup import VOCABULARY
@@ -38,11 +40,12 @@ def export_model(
     output: Optional[str] = None,
     kind: str = SAVED_MODEL,
     max_tokens: Optional[int] = None,
+    dev: Optional[Split] = None,
 ) -> tuple[Path, ...]:
     """Writes SavedModels, TFLite, ONNX, or the official files of a biLM; returns their paths.
 
     Args:
-      bundle_directory, max_tokens: see `export_saved_model`.
+      bundle_directory, max_tokens, dev: see `export_saved_model`.
       workdir: the folder of the files if there is no output.
       output: the folder of the models, or the start of the biLM files' paths.
       kind: "saved_model" or a key of `disan_tf.serving.export.export_model.FORMATS`.
@@ -64,19 +67,24 @@ def export_model(
         save_bilm(bundle.model.encoder, *paths)
         return paths
     if kind == SAVED_MODEL:
-        return export_saved_model(bundle_directory, Path(output or workdir), max_tokens)
-    return export_converted(kind, bundle_directory, Path(output or workdir), max_tokens)
+        return export_saved_model(bundle_directory, Path(output or workdir), max_tokens, dev)
+    return export_converted(kind, bundle_directory, Path(output or workdir), max_tokens, dev)
 
 
 def export_converted(
-    kind: str, bundle_directory, output_dir, max_tokens: Optional[int] = None
+    kind: str,
+    bundle_directory,
+    output_dir,
+    max_tokens: Optional[int] = None,
+    dev: Optional[Split] = None,
 ) -> tuple[Path]:
     """Writes `<kind>/1/`: a model of ids, its metadata, vocabulary and client; returns the path.
 
     The model takes ids as `saved_model_ids` does, and returns "probabilities"; relatedness models
     add "score", single-sentence models "vectors". Its attention is dense: memory grows with the
     square of the length. The model is written only if it agrees with the trained model for
-    sentences of all `LENGTHS`; the metadata hold the largest difference.
+    sentences of random ids of all `LENGTHS`; the metadata have the largest difference, and with
+    `dev` the difference to `predict`, see `compare_with_predict`.
 
     Raises:
       UserError: the model reads more than ids, cannot be converted, or differs once converted; a
@@ -86,7 +94,7 @@ def export_converted(
     reason = EMBEDDINGS[bundle.config.embedding.name].beyond_ids
     if reason:
         raise _refusal(bundle, f"cannot become {kind}, since {reason}")
-    write = functools.partial(_write, kind, bundle, max_tokens)
+    write = functools.partial(_write, kind, bundle, max_tokens, dev)
     return write_versions({Path(output_dir) / kind: write})
 
 
@@ -94,7 +102,7 @@ def _refusal(bundle: Bundle, reason: str) -> UserError:
     return UserError(f"{bundle.directory} {reason}; export it without --format.")
 
 
-def _write(kind, bundle, max_tokens, folder: Path) -> None:
+def _write(kind, bundle, max_tokens, dev, folder: Path) -> None:
     folder.mkdir()
     path, encoder = folder / f"model.{kind}", bundle.config.encoder.name
     try:
@@ -114,6 +122,7 @@ def _write(kind, bundle, max_tokens, folder: Path) -> None:
         raise _refusal(bundle, f"has other outputs as {kind}, by {difference:.1g}")
     steps = python_steps(*bundle.text_to_ids().tokenizer)
     checked = {"checked_lengths": [LENGTHS[0], LENGTHS[-1]], "largest_difference": difference}
+    checked.update(compare_with_predict(bundle, predict, dev))
     metadata = {**describe_model(bundle, max_tokens), **checked, "tokenizer": steps}
     write_json(folder / "metadata.json", metadata)
     copy_file(bundle.directory / VOCABULARY, folder / VOCABULARY)

@@ -10,8 +10,10 @@ from typing import Callable, Optional
 import tensorflow as tf
 
 from disan_tf.common.files import scratch_folder, sync, sync_and_rename, write_json
+from disan_tf.input_pipeline import Split
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle
+from disan_tf.serving.export.comparison import compare_with_predict, saved_model_runner
 from disan_tf.serving.export.signatures import (
     Graphs,
     graphs_of_ids,
@@ -33,8 +35,8 @@ class _Module(tf.Module):
 
 
 def export_saved_model(
-    bundle_directory, output_dir, max_tokens: Optional[int] = None
-) -> tuple[Path, Path]:
+    bundle_directory, output_dir, max_tokens: Optional[int] = None, dev: Optional[Split] = None
+) -> tuple[Path, ...]:
     """Exports a trained model as two SavedModels; returns the paths of both versions.
 
     Their predictions equal those of the bundle up to rounding. `disan_tf/serving/README.md` lists
@@ -63,6 +65,8 @@ def export_saved_model(
         both is one whole export.
       max_tokens: the number of tokens to read of a sentence; all signatures then have an output
         `truncated` <bool>[batch]. None = all.
+      dev: the development set; the metadata then say how far the models differ from `predict` on
+        it, see `compare_with_predict`. Both models have the functions that are compared.
 
     Raises:
       UserError: the bundle is damaged, or `output_dir` cannot be written.
@@ -78,14 +82,18 @@ def export_saved_model(
 
     def save_ids_model(folder: Path) -> None:
         _save(bundle, graphs_of_ids(methods, max_tokens), metadata, None, folder)
+        if dev is not None:
+            metadata.update(compare_with_predict(bundle, saved_model_runner(folder), dev))
+            write_json(folder / METADATA, metadata)
 
     output_dir = Path(output_dir)
-    return write_versions(
-        {
-            output_dir / "saved_model": save_text_model,
+    of_ids, of_text = write_versions(
+        {  # the first one compares
             output_dir / "saved_model_ids": save_ids_model,
+            output_dir / "saved_model": save_text_model,
         }
     )
+    return of_text, of_ids
 
 
 def write_versions(writers: Mapping[Path, Callable[[Path], None]]) -> tuple[Path, ...]:

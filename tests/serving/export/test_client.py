@@ -1,5 +1,8 @@
 """The command that predicts with an exported model."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from disan_tf.serving.export import client as command
@@ -29,6 +32,54 @@ def test_sentences_have_their_classes(bundle, export, capsys):
     rows = [*zip(expected_lines(bundle, sentences), sentences), ("blank", " ")]
     assert ["no known word" in row for row, _ in rows] == [False, False, True, False]
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_has_a_text_in_each_line(end, bundle, export, tmp_path, capsys):
+    texts = [SENTENCES[4], "boring", "", SENTENCES[5], "qwertyuiop", SENTENCES[2]] * 7
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + end.join(texts).encode())
+    run_client(export, f"--input={path}", "the first")
+    expected = expected_lines(bundle, ["the first", *(text or "x" for text in texts)])
+    lines = capsys.readouterr().out.splitlines()
+    for text, line, described in zip(["the first", *texts], lines, expected):
+        assert line == (f"{described}: {text}" if text else "blank: ")
+    assert len(lines) == 1 + len(texts)
+
+
+def test_a_file_of_pairs_has_a_tab_in_each_line(pair_bundle, pair_export, tmp_path, capsys):
+    path = tmp_path / "pairs.txt"
+    path.write_text("a good film\tboring\nshort\tit is new\n")
+    run_client(pair_export, f"--input={path}")
+    first, second = expected_lines(pair_bundle, ["a good film", "short"], ["boring", "it is new"])
+    expected = f"{first}: a good film | boring\n{second}: short | it is new\n"
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"a\tb\na film\n", r"texts\.txt:2: 1 columns; write premise and hypothesis with a tab"),
+        (b"a\tb\n\xff\tb\n", r"texts\.txt:2: not UTF-8; convert the file"),
+        (None, r"texts\.txt cannot be read \(No such file or directory\)"),
+    ],
+)
+def test_a_wrong_file_is_refused(content, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = command.read_rows("texts.txt", ["premise", "hypothesis"])
+    if content is not None:
+        Path("texts.txt").write_bytes(content)
+    with pytest.raises(command.InputError, match=message):
+        list(rows)
+
+
+def test_batches_have_rows_of_similar_length_and_few_long_ones():
+    lengths = [3, 100, 2, 3, 1000, 90, 1]
+    assert list(command.batches(lengths, 3)) == [[6, 2, 0], [3, 5, 1], [4]]
+    assert list(command.batches(lengths, 9, most=19_000)) == [[6, 2, 0, 3], [5], [1], [4]]
+    assert list(command.batches([], 3)) == []
+    padded = command.padded([np.array([4, 2]), np.array([7])])
+    np.testing.assert_array_equal(padded, [[4, 2], [7, 0]])
 
 
 def test_a_pair_has_its_first_sentence_first(pair_bundle, pair_export, capsys):

@@ -18,6 +18,7 @@ from tests.support.models.bundles import (
     SENTENCES,
     WORDS,
     make_pair_bundle,
+    split_of,
 )
 
 KINDS = ["tflite", pytest.param("onnx", marks=pytest.mark.slow)]
@@ -38,7 +39,8 @@ def kind(request):
 @pytest.fixture(scope="module")
 def folder(kind, bundle, tmp_path_factory):
     """That of a converted model of single sentences, which reads eight tokens."""
-    (path,) = export_converted(kind, bundle.directory, tmp_path_factory.mktemp(kind), 8)
+    output, dev = tmp_path_factory.mktemp(kind), split_of(bundle, SENTENCES)
+    (path,) = export_converted(kind, bundle.directory, output, 8, dev)
     return path
 
 
@@ -72,6 +74,32 @@ def test_the_metadata_say_how_far_it_was_checked(folder):
     assert metadata["checked_lengths"] == [1, 60]
     assert 0 <= metadata["largest_difference"] < 1e-5
     assert (folder / "vocabulary.txt").read_text(encoding="utf-8").split() == WORDS
+
+
+def test_the_metadata_compare_it_with_predict_on_the_development_set(bundle, folder):
+    metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+    ids = bundle.text_to_ids()(SENTENCES)
+    assert ids.shape[1] > 8  # so that predict reads more tokens
+    whole, cut = (tf.nn.softmax(bundle.model(tokens)).numpy() for tokens in (ids, ids[:, :8]))
+    compared = metadata["compared_with_predict"]
+    assert compared.pop("largest_difference") == pytest.approx(np.abs(whole - cut).max(), abs=1e-5)
+    different = int(np.sum(whole.argmax(axis=1) != cut.argmax(axis=1)))
+    assert compared == {"split": "dev", "examples": 7, "different_labels": different}
+
+
+def test_the_client_predicts_many_texts_as_one(bundle, folder):
+    client = runpy.run_path(str(folder / "client.py"))["Client"](folder)
+    texts = [*SENTENCES, *SENTENCES[::-1]]
+    for batch_size in (3, 32):
+        found = client.predict([[text] for text in texts], batch_size)
+        for text, outputs in zip(texts, found):
+            assert {*outputs} == {*client(text)}
+            for name, output in client(text).items():
+                np.testing.assert_allclose(output, outputs[name], rtol=0, atol=1e-5)
+    ids = bundle.text_to_ids()(texts)[:, :8]
+    probabilities = np.stack([outputs["probabilities"] for outputs in found])
+    expected = tf.nn.softmax(bundle.model(ids))
+    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-5)
 
 
 def test_the_client_beside_it_tokenises_and_predicts(bundle, folder, capsys):

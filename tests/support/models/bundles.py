@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Optional
 
+import numpy as np
 from ml_collections import ConfigDict
 
 from configs.disan_sst import get_config
-from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.input_pipeline import PreparedCorpus, Split
 from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import Bundle, load_bundle, save_bundle
 from disan_tf.text.lookup import VOCABULARY
@@ -99,3 +100,19 @@ def write_pairs(path: Path, pairs=PAIRS) -> Path:
     """The pairs as lines of text, with a tab between the sentences."""
     path.write_text("".join(f"{first}\t{second}\n" for first, second in pairs), encoding="utf-8")
     return path
+
+
+def split_of(bundle: Bundle, *texts) -> Split:
+    """A split of texts, a list for each field of a bundle, with labels of 0."""
+    look_up, count = bundle.text_to_ids(), len(texts[0])
+    ids = {
+        field: [look_up([text])[0].numpy() for text in column]
+        for field, column in zip(bundle.model.fields, texts)
+    }
+    return Split(
+        bundle.model.fields,
+        {field: np.concatenate(rows) for field, rows in ids.items()},
+        {field: np.cumsum([0, *map(len, rows)]) for field, rows in ids.items()},
+        np.zeros(count, np.int32),
+        np.array([b"%d" % number for number in range(count)]),
+    )

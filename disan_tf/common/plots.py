@@ -49,7 +49,6 @@ def heat_map(
     low: float = 0.0,
     high: Optional[float] = None,
     digits: Optional[int] = None,
-    mark_rows: bool = False,
     mask_zeros: bool = False,
     by_row: bool = False,
 ):
@@ -61,7 +60,6 @@ def heat_map(
       rows, columns: their labels; empty = no labels.
       low, high: the weights of the darkest and the brightest colour; None = the largest weight.
       digits: the decimal places of the numbers in the cells; None = no numbers.
-      mark_rows: whether a dot marks the largest weight of each row.
       mask_zeros: whether cells of exactly 0, which can have no weight, are grey.
       by_row: whether the colours of each row span 0 to its largest weight.
     """
@@ -85,9 +83,6 @@ def heat_map(
                 text = number(weight, digits)
                 colour = _contrast(levels[row, column], bright)
                 axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
-    for row, column in enumerate(weights.argmax(axis=1) if mark_rows else ()):
-        if level := levels[row, column]:
-            axes.plot(column, row, marker="o", markersize=3, color=_contrast(level, bright))
     return image
 
 

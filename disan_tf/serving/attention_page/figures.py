@@ -16,32 +16,40 @@ from disan_tf.serving.attention_page.attention_files import LineAttention, Sente
 _SENTENCES = 2  # sentences in a figure, as in the papers
 _NUMBERED = 12  # most words of a sentence whose cells hold numbers
 _MOST = 4  # sentences in DSA's figure
-_CELL = 0.42  # inches
+_CELL = 0.42  # inches, at most
+_MAP, _STRIP = 3.8, 8.0  # inches: the widest matrix, and strip of cells
+_LABEL = 54.0  # points of a label for each inch of its cell
 _FEWEST_VECTORS = 50  # sentences in DSA's Figure 2
 
 
 def attention_matrices(lines: Sequence[LineAttention], selected: bool = False) -> Optional[Figure]:
     """Draws DiSAN Fig. 6: forward and backward attention of two sentences, feature means.
 
-    With `selected` it draws ReSAN Fig. 2: heads are columns, and squares mark the selections.
+    With `selected` it draws ReSAN Fig. 2: heads are columns, and squares mark the selections. If a
+    sentence is long, the colours of each row span 0 to its largest weight.
     """
     sentences = _first(lines)
     if not sentences:
         return None
-    side = 1.4 + _CELL * max(len(sentence.tokens) for sentence in sentences)
+    cell = min(_CELL, _MAP / _longest(sentences))
+    side = 1.4 + cell * _longest(sentences)
     figure = plots.new_figure(2 * side + 0.8, len(sentences) * side)
     panels = figure.subplots(len(sentences), 2, squeeze=False)
+    by_row = _longest(sentences) > _NUMBERED and not selected
+    label = "probability / largest of its row" if by_row else "probability, mean of the features"
     for row, sentence in zip(panels, sentences):
         names = _named(sentence, "_attention")
         weights = [sentence.mean(f"{name}_attention") for name in names]
         high = max(map(plots.contested, weights)) or 1.0
         for axes, name, matrix in zip(row, names, weights):
             axes.set_title(f"{name} attention", fontsize=10)
-            draw = _draw_selected_matrix if selected else _draw_matrix
-            image = draw(axes, matrix, sentence, high)
-        figure.colorbar(
-            image, ax=row, label="probability, mean of the features", shrink=0.8, extend="max"
-        )
+            if selected:
+                image = _draw_selected_matrix(axes, matrix, sentence, high)
+            else:
+                image = _draw_matrix(axes, matrix, sentence, high, by_row)
+            axes.tick_params(labelsize=min(10.0, _LABEL * cell))
+        extend = "neither" if by_row else "max"
+        figure.colorbar(image, ax=row, label=label, shrink=0.8, extend=extend)
     return figure
 
 
@@ -134,10 +142,14 @@ def _first(lines, count=_SENTENCES) -> list[Sentence]:
 
 
 def _strips(sentences: Sequence[Sentence], margin: float, height: float):
-    """Returns a figure, and axes below each other, as wide as the longest sentence."""
-    longest = max(len(sentence.tokens) for sentence in sentences)
-    figure = plots.new_figure(margin + _CELL * longest, height * len(sentences))
+    """Returns a figure, and axes below each other, as wide as the longest sentence or a page."""
+    width = min(_CELL * _longest(sentences), _STRIP)
+    figure = plots.new_figure(margin + width, height * len(sentences))
     return figure, figure.subplots(len(sentences), squeeze=False)[:, 0]
+
+
+def _longest(sentences: Sequence[Sentence]) -> int:
+    return max(len(sentence.tokens) for sentence in sentences)
 
 
 def _named(sentence: Sentence, ending: str) -> list[str]:
@@ -152,11 +164,11 @@ def _place(sentence: Sentence) -> int:
     return tokens.index(word) if word in tokens else -1
 
 
-def _draw_matrix(axes, weights, sentence, high):
-    words, is_long = sentence.tokens, len(sentence.tokens) > _NUMBERED
+def _draw_matrix(axes, weights, sentence, high, by_row):
+    words, digits = sentence.tokens, 2 if len(sentence.tokens) <= _NUMBERED else None
     axes.set(xlabel="attended to (dependent)", ylabel="attending (head)")
-    numbers = {"mark_rows": True} if is_long else {"digits": 2}
-    return plots.heat_map(axes, weights, words, words, high=high, mask_zeros=True, **numbers)
+    scale = {"by_row": True} if by_row else {"high": high}
+    return plots.heat_map(axes, weights, words, words, digits=digits, mask_zeros=True, **scale)
 
 
 def _draw_selected_matrix(axes, weights, sentence, high):

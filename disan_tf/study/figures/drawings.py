@@ -36,7 +36,7 @@ def positional_masks() -> Figure:
     places, words = tf.range(_TOKENS), [str(place) for place in range(1, _TOKENS + 1)]
     for axes, (direction, title) in zip(figure.subplots(1, len(_MASKS)), _MASKS.items()):
         allowed = positional_mask(places, places, direction).numpy().astype(np.float64)
-        plots.heat_map(axes, allowed, words, words, mask_zeros=True, mark_rows=False)
+        plots.heat_map(axes, allowed, words, words, mask_zeros=True)
         for (row, column), free in np.ndenumerate(allowed):
             axes.text(column, row, "0" if free else _CLOSED, ha="center", va="center", fontsize=8)
         axes.set(title=title, xlabel="attended to, i", ylabel="attending, j")

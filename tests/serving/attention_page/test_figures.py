@@ -60,6 +60,21 @@ def test_hard_attention_has_heads_as_columns_and_squares_at_selected_tokens(line
     assert dependents == ["black", "black", "black", "white"]
 
 
+@pytest.mark.parametrize("make, selected", [(disan, False), (resan, True)])
+def test_figures_of_long_sentences_fit_on_a_page(make, selected, tmp_path):
+    for number, count in ((1, 40), (2, 5)):
+        tokens = [f"word{place}" for place in range(count)]
+        write_sentence(tmp_path, number, tokens, make(tokens))
+    found = list(read_lines(tmp_path))
+    figure = attention.attention_matrices(found, selected=selected)
+    assert figure.get_figwidth() < 11.5 and attention.gates(found).get_figwidth() < 11.5
+    cells, means = _images(figure)[0], make([""] * 40)["forward_attention"].mean(axis=-1)
+    if not selected:
+        largest = np.maximum(means.max(axis=1, keepdims=True), 1e-9)
+        np.testing.assert_allclose(cells.filled(0.0), means / largest, atol=1e-5)
+        assert figure.axes[0].images[0].get_clim() == (0, 1)
+
+
 def test_a_direction_without_a_choice_does_not_stretch_the_scale(lines):
     tensors = disan(FIRST)
     tensors["forward_attention"][2:] = 0.0  # one head is left, with one word to attend to

@@ -102,7 +102,7 @@ def find_dev(checkpoint, prepared_dir):
         return None
     data = ml_collections.ConfigDict(info["config"]["data"])
     read_data(data)  # the checkpoint may come from a stranger
-    folder = Path(prepared_dir) / directory_name(data)
+    folder = Path(prepared_dir) / directory_name(data, info["tokenizer"]["version"])
     if not (folder / MANIFEST).is_file():
         return None
     try:

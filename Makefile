@@ -25,7 +25,7 @@ QUICK := tests/addons tests/common/test_keras_version.py tests/ops/*.py tests/op
   $(LOOP)_moving_average_serves_evaluation_only \
   tests/serving/export/test_saved_model.py::test_text_model_equals_the_trained_one_without_our_package
 
-.PHONY: install install-beam install-docs demo docs test test-quick test-keras3 test-all test-beam faults mutations \
+.PHONY: install install-beam install-docs demo docs tutorials test test-quick test-keras3 test-all test-beam faults mutations \
   lint locks wheel clean
 
 install:
@@ -68,12 +68,20 @@ test-beam: install-beam
 	$(BEAM)/bin/python -m pytest tests/serving/beam \
 	  tests/serving/test_long_texts.py::test_a_keras_layer_of_hub_trains_it
 
-# DOCS_EXECUTE=1 runs the tutorials and shows their outputs.
+# The site needs no TensorFlow: the API pages come from the source.
 install-docs:
-	@$(INSTALL) $(DOCS) -r requirements-docs.txt -c requirements-dev.txt
+	@[ $(DOCS)/.installed -nt requirements-docs.txt ] || { \
+	  "$(or $(PYTHON),python3)" -m venv --clear $(DOCS) && \
+	  $(DOCS)/bin/python -m pip install --quiet -r requirements-docs.txt -c requirements-dev.txt && \
+	  touch $(DOCS)/.installed; }
 
 docs: install-docs
 	$(DOCS)/bin/mkdocs build --strict
+
+# Runs the tutorials, in several minutes, and stores their outputs in the notebooks.
+tutorials:
+	@$(INSTALL) .venv-tutorials nbclient==0.10.2 ipykernel==6.31.0 matplotlib pandas -c requirements-dev.txt
+	.venv-tutorials/bin/python docs/run_tutorials.py
 
 faults: install
 	$(BIN)/python -m tests.measurements.failures.run_failures --output=faults.json

@@ -1,22 +1,15 @@
-"""Prepares the site for MkDocs: adds the repository's own pages, and the outputs of the tutorials.
-
-The outputs are computed, in several minutes, if DOCS_EXECUTE=1 is set.
-"""
+"""Prepares the site for MkDocs: adds the repository's own pages, and renders the tutorials."""
 
 import itertools
-import os
 import posixpath
 import re
 import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import nbformat
 from jinja2 import DictLoader
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, InclusionLevel
-from nbclient import NotebookClient
 from nbconvert import MarkdownExporter
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,12 +33,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\])*)\]\(([^)\s#:]+)(#[^)\s]*)?
 
 
 def on_config(config):
-    """Drops absent pages from the navigation, and renders ```math blocks as MathML.
-
-    The tutorials' shells find the interpreter that builds the site.
-    """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    """Drops absent pages from the navigation, and renders ```math blocks as MathML."""
     config.nav = _present(config.nav, Path(config.docs_dir))
     fences = config.mdx_configs.setdefault("pymdownx.superfences", {})
     fences["custom_fences"] = [{"name": "math", "class": "math", "format": _formula}]
@@ -53,11 +41,11 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """Replaces notebooks by their executed pages, and adds the repository's Markdown files."""
+    """Replaces notebooks by their pages, and adds the repository's Markdown files."""
     for file in list(files):
         if file.src_uri.endswith(".ipynb"):
             files.remove(file)
-            for name, content in _execute(Path(file.abs_src_path)).items():
+            for name, content in _render(Path(file.abs_src_path)).items():
                 path = posixpath.join(posixpath.dirname(file.src_uri), name)
                 files.append(File.generated(config, path, content=content))
     for path in _tracked():
@@ -122,15 +110,9 @@ def _formula(source, *_, **__) -> str:
     return f'<div class="math">{"".join(rows)}</div>'
 
 
-def _execute(path: Path) -> dict:
+def _render(path: Path) -> dict:
     """Returns the page of a notebook and its pictures, by their file names."""
     notebook = nbformat.read(path, as_version=4)
-    if os.environ.get("DOCS_EXECUTE") == "1":
-        print(f"running {path.name}", flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            resources = {"metadata": {"path": folder}}
-            options = {"timeout": 1800, "coalesce_streams": True}
-            NotebookClient(notebook, resources=resources, **options).execute()
     resources = {"output_files_dir": f"{path.stem}_files", "unique_key": path.stem}
     loaders = [DictLoader({"tutorial.md.j2": _TEMPLATE})]
     exporter = MarkdownExporter(extra_loaders=loaders, template_file="tutorial.md.j2")

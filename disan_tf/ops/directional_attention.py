@@ -46,7 +46,9 @@ def attention_weights(
 def _boolean_masks(
     mask: tf.Tensor, head_mask: Optional[tf.Tensor]
 ) -> tuple[tf.Tensor, Optional[tf.Tensor]]:
-    return boolean_mask(mask), None if head_mask is None else boolean_mask(head_mask)
+    if head_mask is not None:
+        head_mask = boolean_mask(head_mask, "head_mask")
+    return boolean_mask(mask), head_mask
 
 
 def plain_attention(

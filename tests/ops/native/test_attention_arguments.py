@@ -67,14 +67,19 @@ def test_a_wrong_shape_is_refused_when_a_graph_runs(name):
         compiled(**_wrong(name, shape))
 
 
-@pytest.mark.parametrize(
-    ["name", "dtype"],
-    [*((name, tf.string) for name in NAMES[3:]), *((name, tf.int32) for name in NAMES[:3])],
-)
-def test_a_wrong_dtype_is_refused(name, dtype):
+@pytest.mark.parametrize("name", NAMES[:3])
+def test_a_wrong_dtype_is_refused(name):
     arguments = _arguments()
-    arguments[name] = tf.zeros(arguments[name].shape, dtype)
-    with pytest.raises(INVALID, match=f"{name} has dtype {dtype.name}, expected"):
+    arguments[name] = tf.zeros(arguments[name].shape, tf.int32)
+    with pytest.raises(INVALID, match=f"{name} has dtype int32, expected"):
+        directional_attention(**arguments, direction="forward", form="native")
+
+
+@pytest.mark.parametrize("name", NAMES[3:])
+def test_a_mask_of_strings_is_refused(name):
+    arguments = _arguments()
+    arguments[name] = tf.zeros(arguments[name].shape, tf.string)
+    with pytest.raises(ValueError, match=f"^{name} has the dtype string; it must hold booleans"):
         directional_attention(**arguments, direction="forward", form="native")
 
 

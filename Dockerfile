@@ -11,7 +11,8 @@ COPY . /source
 RUN pip install --no-cache-dir -r /source/requirements-2.21.txt "/source[serve]" && rm -r /source
 USER server
 WORKDIR /home/server
-# For the processor of this machine; on another one, the first start compiles them again.
+# Compiles the native operations for this machine's processor. On another processor, the server
+# compiles them again when it starts.
 RUN python -m disan_tf.ops.native
 EXPOSE 8000
 ENTRYPOINT ["disan-tf", "--mode=serve", "--host=0.0.0.0"]

@@ -107,7 +107,7 @@ def _without_vector(vocabulary: Vocabulary, training: Mapping[str, int]) -> dict
 
 
 def _not_utf8(vectors: WordVectors) -> dict:
-    """Returns how many lines of the vector file were skipped, and the first of them."""
+    """Returns the number of skipped lines in the vector file, and the first line numbers."""
     return {"count": len(vectors.not_utf8), "lines": list(vectors.not_utf8[:_SHOWN])}
 
 

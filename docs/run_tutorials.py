@@ -2,7 +2,7 @@
 
     python docs/run_tutorials.py [NOTEBOOK...]
 
-Without notebooks it runs all. `make tutorials` calls it in an environment that has what it needs.
+Without arguments it runs all notebooks. `make tutorials` installs what it needs, and calls it.
 """
 
 import os
@@ -29,7 +29,7 @@ def run(path: Path) -> None:
 
 
 def tidy(notebook):
-    """Removes what says nothing: counts, TensorFlow's log lines, the version of Python."""
+    """Removes execution counts, TensorFlow's log lines and the version of Python."""
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
         if cell.cell_type != "code":

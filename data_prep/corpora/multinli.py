@@ -30,7 +30,7 @@ def check_options(split_seed: int) -> None:
     check_at_least("split_seed", split_seed, 0)
 
 
-# Version 2 drops the soft hyphens of 170 pairs, with which the recorded results were trained.
+# Version 2 drops soft hyphens from 170 pairs; the recorded results were trained with the hyphens.
 TOKENIZER_VERSION = 1
 
 CHECKS = (nli_files.check_options, subsets.check_options, check_options)

@@ -78,7 +78,7 @@ def read(data_dir: Path, options, splits: Sequence[str] = SPLITS) -> Corpus:
         neutral, and of whole sentences), and optionally `contexts` (True keeps the sentence around
         each phrase); and `tokenizer`: "kim" cleans the leaves first, as
         `disan_tf.text.tokenizer.KimTokenizer` does, and drops examples that have no token left;
-        all others leave the tokens of the trees as they are, up to `clean_text`.
+        all others keep the trees' tokens; since version 2, `clean_text` cleans them.
       splits: the splits to read.
 
     Raises:

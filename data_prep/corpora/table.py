@@ -165,9 +165,9 @@ def _keep_every_class(path: Path, parts: dict[str, list[Row]], options) -> list[
     name, row = next(iter(lost.items()))
     classes = f"the class {name!r} (line {row.line})"
     if len(lost) > 1:
-        classes = f"{len(lost):,} classes, such as {name!r} (line {row.line}),"
+        classes = f"{len(lost):,} classes, such as {name!r} (line {row.line})"
     if options.fold != NO_FOLD:
-        return [f"{path} has {classes} in the test or dev part of this fold alone; add rows."]
+        return [f"In this fold, {path} has {classes} in the test or dev part alone; add rows."]
     return [
         f"{path} has few rows of {classes}; the training part keeps one, so that other parts may "
         "have none; add rows."
@@ -177,7 +177,7 @@ def _keep_every_class(path: Path, parts: dict[str, list[Row]], options) -> list[
 def _exchange(
     parts: dict[str, list[Row]], drawn: Sequence[str], lost: Sequence[Row], trained: Counter
 ) -> None:
-    """Moves rows to the training part, and rows of the largest classes to their parts.
+    """Moves `lost` rows to the training part; rows of its largest classes take their places.
 
     `trained` counts the training rows by class.
     """

@@ -47,7 +47,7 @@ class Table:
       path, split: see `data_prep.corpora.table.read`.
       options: a `TableOptions`.
       classes: the allowed labels; () = any.
-      clean: a function of a label, with which labels are read as texts are.
+      clean: a function that cleans texts and labels, see `clean_text`.
 
     Attributes:
       rows: the rows that are kept.
@@ -198,7 +198,7 @@ class Table:
 def _several_labels(path: Path, label: str, names: Sequence[str]) -> str:
     shown = ", ".join(names[:5]) + f", and {len(names) - 5:,} more" * (len(names) > 5)
     return (
-        f"{path} has no column {label}, and columns of 0 and 1, one for each label: {shown}; "
+        f"{path} has no column {label}, but a column of 0 and 1 for each label: {shown}; "
         "name one of them with --config.data.label, or train a classifier of several labels in "
         "Python, disan_tf.TextClassifier.from_preset(preset, classes=[...], multi_label=True)."
     )

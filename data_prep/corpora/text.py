@@ -29,7 +29,8 @@ def check_options(
     check_at_least("split_seed", split_seed, 0)
 
 
-# The texts of the recorded language model include MultiNLI's, see `multinli.TOKENIZER_VERSION`.
+# MultiNLI's sentences are among the texts of the recorded language model, so this is
+# `multinli.TOKENIZER_VERSION`.
 TOKENIZER_VERSION = 1
 
 CHECKS = (check_options,)

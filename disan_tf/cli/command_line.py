@@ -45,7 +45,7 @@ flags.DEFINE_string("split", "test", "Split to score: train, dev, test or mismat
 flags.DEFINE_string("input", "-", "Text, JSON, TSV or CSV, also gzipped; - is standard input.")
 flags.DEFINE_string("row", None, "Row of a paper, such as disan/sick (default: list the rows).")
 flags.DEFINE_bool("released", False, "Score the released model of a row instead of training.")
-flags.DEFINE_bool("baseline", None, "Score logistic regressions on TF-IDF weights too.")
+flags.DEFINE_bool("baseline", None, "Score two baselines too, logistic regressions on TF-IDF.")
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Format of --input (default: by name)."
 )
@@ -65,7 +65,9 @@ flags.DEFINE_integer(
 )
 flags.DEFINE_float("timeout", 30, "Seconds that a request may take.", 0.001, 3600)
 flags.DEFINE_float("shutdown_delay", 0, "Seconds from SIGTERM to the closing of the port.", 0, 3600)
-flags.DEFINE_enum("log_level", "info", ("debug", "info", "warning", "error"), "Level of the log.")
+flags.DEFINE_enum(
+    "log_level", "info", ("debug", "info", "warning", "error"), "Log this level and above."
+)
 flags.DEFINE_enum("format", "saved_model", ("saved_model", "tflite", "onnx"), "Export format.")
 flags.DEFINE_integer("max_tokens", None, "Truncate texts to this many tokens.", 1)
 flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")

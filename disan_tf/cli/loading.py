@@ -88,7 +88,7 @@ def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False, version=
 
 
 def find_dev(checkpoint, prepared_dir):
-    """Returns the development set of a model's corpus, if it is prepared there; else None."""
+    """Returns the model's development set if `prepared_dir` contains its corpus; else None."""
     import ml_collections
 
     from data_prep.prepare import directory_name
@@ -116,9 +116,9 @@ def find_dev(checkpoint, prepared_dir):
 
 
 def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
-    """Returns the baselines' scores beside predictions by `write_evaluation`; [] without any.
+    """Compares baselines with the predictions of `write_evaluation`; returns a line for each.
 
-    `is_wanted` is the value of --baseline; None = for tables of a user's own.
+    `is_wanted` is the value of --baseline; None = only the user's own tables have baselines.
     """
     import numpy as np
 

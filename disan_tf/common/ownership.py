@@ -32,8 +32,8 @@ def foreign_parent(folder: Path) -> Optional[tuple[Path, str]]:
     """Returns the first parent by which another user can replace a folder, and why; or None.
 
     These are the rules of OpenSSH for the folders above a key: each parent must belong to this user
-    or root, and nobody else may write to it; above the home folder nothing is checked. Two kinds of
-    parents are accepted besides. In a sticky folder, such as /tmp, nobody can rename what belongs
+    or root, and nobody else may write to it; above the home folder nothing is checked. Two other
+    kinds of parents are accepted. In a sticky folder, such as /tmp, nobody can rename what belongs
     to others. A group may write if this user is its only member, as with the umask 002.
 
     Args:
@@ -52,7 +52,7 @@ def foreign_parent(folder: Path) -> Optional[tuple[Path, str]]:
 
 
 def why_not_private(path: Path) -> str:
-    """Returns which folder lets others write to `path`, make it or replace it; "" if none does."""
+    """Returns which folder lets others write, make or replace `path`, and why; "" if none does."""
     existing = next(folder for folder in (path, *path.parents) if folder.exists())
     if reason := why_foreign(existing.stat()):
         return f"{existing} {reason}"
@@ -67,7 +67,7 @@ def _home() -> Optional[Path]:
 
 
 def _is_private(number: int) -> bool:
-    """Returns whether a group is this user's own, and has no other members."""
+    """Returns whether a group is this user's private group, without other members."""
     try:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(number)
     except KeyError:

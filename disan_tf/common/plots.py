@@ -87,7 +87,7 @@ def heat_map(
 
 
 def number(weight: float, digits: int) -> str:
-    """Returns a weight with its decimal places, as ".25"."""
+    """Formats a weight without the zero before the point, such as ".25"."""
     return f"{weight:.{digits}f}".lstrip("0")
 
 

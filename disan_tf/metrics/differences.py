@@ -183,7 +183,7 @@ def _squared_errors(members):
 
 
 def _macro_f1(members):
-    """Returns the columns whose means give all macro F1: for each class, its labels and hits."""
+    """Returns the columns whose means give each macro F1: labels, hits and predictions by class."""
     numbers = np.unique([member for pair in members for member in pair])
     gold = members[0].labels[:, None] == numbers
     columns = [gold]

@@ -20,7 +20,7 @@ _MOST_STEPS = 300  # of L-BFGS, which needs some fifty
 
 
 class Baseline(NamedTuple):
-    """The predictions of the regression that was the best on dev, and how it was made.
+    """The predictions of the best regression on dev, and how it was made.
 
     `features` is a key of `FEATURES`, `strength` is C, and `seconds` are processor seconds.
     """
@@ -95,8 +95,9 @@ def describe_baseline(
 ) -> str:
     """Describes a baseline's scores and the paired interval of the model's lead.
 
-    `predictions` are the model's on the same examples, `labels` the gold classes, <int>[examples];
-    `classes` and `criterion`, whose lead has the interval, see `fit_baselines`.
+    `predictions` are the model's classes for the same examples, and `labels` the gold classes,
+    <int>[examples]. For `classes` and `criterion` see `fit_baselines`; the interval is for the
+    lead in `criterion`.
     """
     model, other = Predictions(predictions, labels), Predictions(baseline.predictions, labels)
     interval, _ = difference([model], [other], criterion)

@@ -140,7 +140,7 @@ def read_numbered_rows(
     row's last line; `encoding` and `flag`: see `TextLines`.
 
     Raises:
-      MissingColumn: no row has one of the columns.
+      MissingColumn: one of the columns is missing in all rows.
       UserError: the file is missing or a line is malformed.
     """
     input_format, number, opened = format_of(path), 0, 0
@@ -176,7 +176,7 @@ UNCLOSED = "the quoted value that begins here does not end"
 
 
 def _check_records(form: tuple, columns: Mapping[str, str], row: Collection[str]) -> None:
-    """Raises ValueError unless the JSON objects of a file have the columns, all taken together."""
+    """Raises ValueError unless each column occurs in a JSON object of the file."""
     names = dict.fromkeys(row)
     with open_texts(form[0]) as file:
         lines = TextLines(file.read1, *form)

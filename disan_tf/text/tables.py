@@ -9,7 +9,7 @@ from typing import Optional
 from disan_tf.common.options import count
 
 LONGEST_VALUE = 131_072  # characters, as in `csv`
-MAX_COLUMNS = 10_000  # a row of the longest line could have four millions
+MAX_COLUMNS = 10_000  # the longest line could have four million columns
 MAX_SHOWN = 80  # characters of a file in a message
 
 # The official tables of SNLI and MultiNLI have five columns of annotators' labels, but few pairs

@@ -46,7 +46,7 @@ def lowercase(words: Sequence[str]) -> list[str]:
 def clean(strings: tf.Tensor) -> tf.Tensor:
     """Returns texts `<string>[...]` as a person sees them, see `tokenizer_rules.clean_text`.
 
-    Only texts beyond ASCII are touched: 16,000 captions take 2 ms, 1/50 of their tokenizing.
+    Only texts with characters beyond ASCII are processed, since others need no cleaning.
     """
     strings = tf.convert_to_tensor(strings, tf.string)
     is_wide = tf.strings.length(strings) != tf.strings.length(strings, "UTF8_CHAR")

@@ -102,7 +102,7 @@ def read(
 def _read_rows(path: Path) -> Iterator[tuple[int, Optional[str]]]:
     """Yields `(line number, row)` with spaces alone between the fields, and none at the end.
 
-    A row that is not UTF-8 is None: word2vec cuts long words, between the bytes of a letter too.
+    A row that is not UTF-8 is None: word2vec truncates long words, even inside of a letter.
     """
     with open_bytes(path) as file:
         if kind := detect_format(file.read(80)):

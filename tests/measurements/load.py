@@ -98,7 +98,7 @@ def main() -> None:
     """Measures each case with each model; prints the record, and writes it as JSON."""
     parser = argparse.ArgumentParser(prog="tests.measurements.load")
     parser.add_argument("--checkpoints", nargs="*", default=["disan_trec", "disan_sst5"])
-    parser.add_argument("--seconds", type=float, default=20, help="of a case")
+    parser.add_argument("--seconds", type=float, default=20, help="seconds of each case")
     parser.add_argument("--output", help="file for the record, JSON")
     options = parser.parse_args()
     record = {"machine": describe_machine(), "seconds": options.seconds, "models": {}}

@@ -17,7 +17,7 @@ _SENTENCES = 2  # sentences in a figure, as in the papers
 _NUMBERED = 12  # most words of a sentence whose cells hold numbers
 _MOST = 4  # sentences in DSA's figure
 _CELL = 0.42  # inches, at most
-_MAP, _STRIP = 3.8, 8.0  # inches: the widest matrix, and strip of cells
+_MAP, _STRIP = 3.8, 8.0  # inches: the widest matrix, and the widest strip of cells
 _LABEL = 54.0  # points of a label for each inch of its cell
 _FEWEST_VECTORS = 50  # sentences in DSA's Figure 2
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-MOST_PAIRS = 1 << 15  # of tokens in a batch: attention needs memory for each pair
+MOST_PAIRS = 1 << 15  # pairs of tokens in a batch; attention needs memory for each pair
 CHUNK = 1024  # rows that are predicted before they are printed
 
 

@@ -88,7 +88,7 @@ def export_saved_model(
 
     output_dir = Path(output_dir)
     of_ids, of_text = write_versions(
-        {  # the first one compares
+        {  # the first function compares its model with `predict`
             output_dir / "saved_model_ids": save_ids_model,
             output_dir / "saved_model": save_text_model,
         }

@@ -25,12 +25,13 @@ def read_examples(
 ) -> tuple:
     """Converts texts and labels to what Keras reads.
 
-    Datasets, generators and `Sequence`s have labels inside, and are converted batch by batch. For
+    Datasets, generators and `Sequence`s contain labels, and are converted batch by batch. For
     predictions, whose `kind` is None, a generator may also yield texts, pairs or records.
-    Class numbers replace class names; if all names are whole numbers, integer labels are names.
-    `kind` is a result of `labels_of`: for "rows", one-hot rows replace both, and given rows stay as
-    they are; for "", all numeric labels do; "sets" are the labels of `read_label_sets`. For None,
-    labels may be missing and are not read.
+
+    `kind` says what the labels become. "numbers": class names become class numbers; if all names
+    are whole numbers, integer labels are names. "rows": names and numbers become one-hot rows, and
+    rows stay as they are. "": names become numbers, and numeric labels stay as they are. "sets":
+    see `read_label_sets`. None: labels may be missing and are not read. See also `labels_of`.
 
     Raises:
       ValueError: the labels are missing, or a text or label is wrong; then the message has its
@@ -74,7 +75,7 @@ def _read_batch(batch: Any, **read: Any) -> tuple:
 
 
 def _with_pair(parts: Sequence, fields: Sequence[str]) -> list:
-    """Returns the parts of a batch, of which the texts of a pair are one.
+    """Returns the parts of a batch, with the two texts of a pair as one part.
 
     Two columns of texts may be the first two parts, and a tensor [batch, 2] may hold them.
     """

@@ -69,7 +69,7 @@ class TextClassifier(TextModel):
     `hypothesis`. A label is the name of a class or its number; if all names are whole numbers, an
     integer is a name. With every loss of Keras except the sparse ones, a label may also be a
     one-hot row, and names and numbers become such rows. Generators and Keras' `Sequence` yield
-    batches (texts, labels) of these forms. `tf.data` datasets hold batches of strings, of pairs of
+    such batches (texts, labels). `tf.data` datasets hold batches of strings, of pairs of
     strings, or of dictionaries of strings. `predict` also reads datasets without batches, and
     generators of texts, pairs and records.
 
@@ -77,7 +77,7 @@ class TextClassifier(TextModel):
       model: a `SentenceModel` that predicts classes and reads word ids alone.
       words: the words of ids 2 and up.
       tokenizer: the options "lowercase", "split_words" and "empty_tokens" of `TextToIds`, and the
-        tokenizer's "name", absent for treebanks, and "version", absent for the newest.
+        tokenizer's "name" (default: "treebank") and "version" (default: the newest).
       classes: the classes' names, in the order of the logits.
       config: the model's config, which `save_to_preset` writes; None = it cannot be written.
       activation: a function of the logits, or its name in Keras, such as "softmax"; None = logits.

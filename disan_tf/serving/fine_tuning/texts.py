@@ -48,7 +48,7 @@ def tensors_of(texts: Any, fields: Sequence[str]) -> list[tf.Tensor]:
     """Returns <string>[batch] for each field of tensors, or of what `read_texts` reads.
 
     Raises:
-      ValueError: another number of texts than fields, or a text is missing.
+      ValueError: the numbers of texts and fields differ, or a text is missing.
     """
     if not any(map(tf.is_tensor, tf.nest.flatten(texts))):
         texts = read_texts(texts, fields)
@@ -82,7 +82,7 @@ def are_ids(x: Any) -> bool:
 
 
 def _columns_of(fields: Sequence[str]) -> Columns:
-    """Returns the usual columns: a classifier reads texts, and no lists of tokens."""
+    """Returns the usual columns; a classifier reads texts and refuses lists of tokens."""
     return usual_columns(fields)._replace(are_chosen=True)
 
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 _WIDEST, _MARGIN = 10.0, 1.5  # inches of a figure, and of its labels and colour bar
 _CELLS = (0.11, 0.4)  # inches of a token
-_SIDES = (4.0, 8.0)  # inches: the widest map beside another, and of a map alone
+_SIDES = (4.0, 8.0)  # inches: the widest map, and the widest map of a long text
 _NUMBERED = 12  # most tokens of a map with numbers in its cells
 _SMALLEST, _LARGEST = 5.0, 9.0  # points of a label
 _LETTER = 0.6 / 72  # inches of a letter for each point
 _LONGEST = 20  # letters of a label
-_BARS, _BAR = 1.2, 2.5  # inches: the height of bars, and the colour bar's
+_BARS, _BAR = 1.2, 2.5  # inches: the height of bars, and of the colour bar
 _TITLES = 0.6  # inches of a panel's title and axis label
 
 
@@ -33,7 +33,7 @@ class Panel(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """How tokens are written: the size in points, and every how many of them."""
+    """How tokens are labelled: the size in points, and the step from one label to the next."""
 
     size: float
     step: int

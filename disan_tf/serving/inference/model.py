@@ -97,7 +97,7 @@ class LoadedModel:
     Attributes:
       classes: the classes' names, or the points of the scores' scale.
       fields: the names of the texts that a prediction reads.
-      max_tokens: the number of tokens that are read of a text; longer texts are truncated.
+      max_tokens: the number of tokens that a text may have; longer texts are truncated.
 
     Example:
       >>> model = disan_tf.load("disan_trec")
@@ -255,7 +255,7 @@ class LoadedModel:
         return tokens, outputs, are_cut
 
     def _remark(self, reading: Reading) -> None:
-        """Warns about what was read, about each fact once."""
+        """Warns about truncated texts and about unknown words, once each."""
         for kind, remark in reading.remarks().items():
             if kind not in self._remarked:
                 self._remarked.add(kind)

@@ -152,7 +152,7 @@ class RecordLines:
     def is_open(self) -> bool:
         return self._rows.is_open
 
-    opened_at = ""  # the place where the quoted value begins that is open
+    opened_at = ""  # where the open quoted value begins
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
         if (not line or line.isspace()) and not self.is_open:

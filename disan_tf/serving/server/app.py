@@ -17,7 +17,7 @@ from disan_tf.serving.server.monitor import Monitor
 from disan_tf.serving.server.service import Limits, Service
 from disan_tf.serving.server.texts import ENCODE, PREDICT, TextModel
 
-MAX_TEXTS = 256  # of a request
+MAX_TEXTS = 256  # in a request
 
 
 class Refusal(BaseModel):
@@ -38,7 +38,7 @@ _REFUSALS = {
     for status, description in {
         413: f"A request may have at most {MAX_BYTES:,} bytes.",
         415: "The header Content-Type must be application/json.",
-        422: "A request must be JSON with the fields above, and not longer than the limits.",
+        422: "A request must be JSON with the fields above, and within the limits.",
         503: "Too many texts wait, the request took too long, or the server is stopping.",
     }.items()
 }
@@ -77,13 +77,13 @@ def _add_pages(app: FastAPI, name: str, model: TextModel, guard: Guard, registry
         return {"status": "ok", "model": name, "fields": model.fields, "classes": model.classes}
 
     async def ready() -> Response:
-        """Responds with the status 503 from the moment at which the server is told to stop."""
+        """Responds with the status 503 after the server has received a signal to stop."""
         if guard.is_stopping:
             return refusal(503, STOPPING)
         return JSONResponse({"status": "ready"})
 
     async def metrics() -> Response:
-        """Returns metrics for Prometheus: requests, their seconds, and what waits."""
+        """Returns metrics for Prometheus: requests, latency, waiting tokens and memory."""
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
     pages = {"/health": health, "/ready": ready, "/metrics": metrics}

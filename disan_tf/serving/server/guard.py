@@ -1,4 +1,4 @@
-"""Bodies, time limits and ends of POST requests: what no route should have to think of."""
+"""Checks the bodies of POST requests, limits their time, and cancels abandoned requests."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from disan_tf.text.json_texts import parse_json
 
-MAX_BYTES = 1 << 20  # of a request's body
+MAX_BYTES = 1 << 20  # in a request's body
 STOPPING = "The server is stopping."
 
 
@@ -21,20 +21,20 @@ def refusal(status: int, detail: str) -> JSONResponse:
 
 
 def shorten(text: str, most: int = 200) -> str:
-    """Returns a text, which may quote a request, with few characters that UTF-8 can encode."""
+    """Truncates a text that may quote a request, and replaces what UTF-8 cannot encode."""
     text = text if len(text) <= most else f"{text[:most]} ..."
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class Refused(Exception):
-    """The error if a body is refused; its arguments are those of `refusal`."""
+    """The error if a body is refused; `refusal` takes its arguments."""
 
 
 class Guard:
     """Lets only complete bodies of strict JSON through, and ends requests that nobody waits for.
 
-    Bodies are limited to `MAX_BYTES` while they are read, have the type application/json, and
-    follow the rules of JSON that files follow (`parse_json`). If the client leaves, the request is
+    Bodies are limited to `MAX_BYTES` while they are read, have the type application/json, and obey
+    the same rules as JSON files (`parse_json`). If the client leaves, the request is
     cancelled. If it takes longer than `timeout` seconds, or `stop` is called, it is cancelled and
     answered with the status 503.
 
@@ -43,7 +43,7 @@ class Guard:
       timeout: seconds for reading a body, and computing and sending its response.
 
     Attributes:
-      is_stopping: whether the server is about to stop; set from outside.
+      is_stopping: whether the server is about to stop; the server sets it.
     """
 
     def __init__(self, app: ASGIApp, timeout: float):

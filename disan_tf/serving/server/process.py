@@ -1,4 +1,4 @@
-"""`--mode=serve`: the process that serves a model, from its address to its end."""
+"""The process of `--mode=serve`: its address, its log, and its shutdown."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ def serve(
     """Serves a model until SIGTERM, SIGHUP or Control-C.
 
     Then `/ready` responds with 503. After `shutdown_delay` seconds the port is closed, and running
-    requests have 25 seconds to end; later they are answered with the status 503.
+    requests have 25 seconds to end; the others are answered with the status 503.
 
     Raises:
       UserError: the address cannot be used.
@@ -64,7 +64,7 @@ def serve(
 
 
 def _set_up_log(level: str) -> None:
-    """Writes the log of requests to standard error, and uvicorn's if it warns or is debugged."""
+    """Writes logs to standard error; at "info", uvicorn logs only warnings and errors."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     levels = {LOG: level, logging.getLogger("uvicorn"): "warning" if level == "info" else level}
@@ -84,7 +84,7 @@ class _Server(uvicorn.Server):
             )
         )
         self._guard: Guard = application.guard
-        self._delay, self._closes = delay, 0.0  # seconds; the time at which the port is closed
+        self._delay, self._closes = delay, 0.0  # seconds; the time at which the port closes
 
     def handle_exit(self, sig, frame) -> None:
         """Notes a signal; the second one ends the delay."""

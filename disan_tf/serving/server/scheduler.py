@@ -9,22 +9,22 @@ PATIENCE = 8  # chunks of other requests, after which the oldest request is next
 
 
 class QueueFull(Exception):
-    """The error if too much work waits for a request to wait too."""
+    """The error if the queue has no room for a request."""
 
 
 class _Request:
-    """A request's items that wait, the smallest and first of them last, and its results."""
+    """A request: the indices of waiting items, from large to small, and the results."""
 
     def __init__(self, kind: str, items: Sequence, sizes: Sequence[int]):
         self.kind, self.items, self.sizes = kind, items, sizes
         self.waiting = sorted(range(len(items)), key=lambda place: (-sizes[place], -place))
-        self.size = sum(sizes)  # of the items that wait
+        self.size = sum(sizes)  # sum over the items that wait
         self.results: list = [None] * len(items)
         self.missing = len(items)
         self.future = asyncio.get_running_loop().create_future()
 
     def take(self) -> int:
-        """Removes the smallest item that waits; returns its place in the request."""
+        """Removes the smallest item that waits; returns its index in the request."""
         place = self.waiting.pop()
         self.size -= self.sizes[place]
         return place
@@ -98,7 +98,7 @@ class Scheduler:
                 await self._compute_chunk(chunk)
 
     def _take(self) -> list[tuple[_Request, int]]:
-        """Removes and returns the items of the next chunk: their requests and places."""
+        """Removes and returns the items of the next chunk: their requests and indices."""
         oldest = self._requests[0]
         order = sorted(self._requests, key=lambda request: request.size)
         if self._passed >= PATIENCE:

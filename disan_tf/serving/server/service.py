@@ -11,13 +11,13 @@ from starlette.exceptions import HTTPException
 from disan_tf.serving.server.scheduler import QueueFull, Scheduler
 from disan_tf.serving.server.texts import TextModel
 
-CHARACTERS = 16  # of a request for each token that it may have
-CHUNK = 1024  # tokens of short texts that are computed at once: 0.05 seconds
+CHARACTERS = 16  # characters that a request may have for each token that it may have
+CHUNK = 1024  # tokens of short texts that are computed together, in some 0.05 seconds
 MAX_WAITING = 1 << 16  # tokens that wait for the model, which takes some ten seconds
 
 
 class Limits(NamedTuple):
-    """The most tokens of a request and of a text, and the seconds that a request may take."""
+    """The tokens that a request and a text may have, and the seconds that a request may take."""
 
     request_tokens: int = 4096
     text_tokens: int = 2048
@@ -40,7 +40,7 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def running(self, _: FastAPI) -> AsyncIterator[None]:
-        """Computes requests in the block."""
+        """Computes requests while the application runs."""
         tasks = [asyncio.create_task(queue.run()) for queue in (self._tokens, self.queue)]
         await asyncio.sleep(0)  # they begin
         yield

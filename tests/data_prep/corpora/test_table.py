@@ -274,9 +274,7 @@ def test_the_columns_of_json_rows_are_those_of_all_records(tmp_path):
 def test_a_table_with_a_column_for_each_label_is_shown_the_way_in_python(name, content, tmp_path):
     (tmp_path / name).write_text(content)
     message = refusal(tmp_path, options(name))
-    assert (
-        "has no column label, and columns of 0 and 1, one for each label: toxic, insult;" in message
-    )
+    assert "has no column label, but a column of 0 and 1 for each label: toxic, insult;" in message
     assert "disan_tf.TextClassifier.from_preset(preset, classes=[...], multi_label=True)" in message
     (tmp_path / "t.csv").write_text("text,toxic,class\nhot,0,a\n")
     assert "there is no label among the columns" in refusal(tmp_path, options("t.csv"))

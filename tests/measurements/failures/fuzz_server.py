@@ -126,7 +126,7 @@ def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(prog="fuzz_server", description=__doc__)
     parser.add_argument("--output", type=Path, help="file for the summary, JSON")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cases", type=int, default=300, help="of each kind")
+    parser.add_argument("--cases", type=int, default=300, help="cases of each kind")
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--checkpoint", default="demo", help="a model of single texts")
     parser.add_argument("--replay", metavar="KIND:CASE", help="a case, such as unicode:17")

@@ -94,7 +94,7 @@ def main(output=None):
         }
         print(json.dumps(results[f"{batch} x {length}"], indent=1), flush=True)
     if output:
-        about = {"keras": tf.keras.__version__, "machine": describe_machine()}
+        about = {"keras": 3 if is_keras_3() else 2, "machine": describe_machine()}
         write_json(Path(output), {**about, "steps": results})
 
 

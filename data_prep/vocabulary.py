@@ -13,7 +13,7 @@ from typing import Optional
 
 import numpy as np
 
-from disan_tf.common.options import check_at_least, check_choice
+from disan_tf.common.options import MAX_UNITS, check_at_least, check_choice
 from disan_tf.text.lookup import FIRST_WORD_ID
 
 # Words without a vector start from U(-limit, limit): DiSAN Sec. 5 and DSA app. B; DSA app. A.
@@ -34,6 +34,8 @@ def check_options(
 ) -> None:
     """Checks the options of vocabulary and vectors; raises ValueError for impossible ones."""
     check_at_least("embedding_dim", embedding_dim, 1)
+    if embedding_dim > MAX_UNITS:
+        raise ValueError(f"embedding_dim={embedding_dim} must be at most {MAX_UNITS:,}.")
     check_choice("fixed_words", fixed_words, FIXED_WORDS)
     check_choice("oov", oov, OOV)
     check_at_least("seed", seed, 0)

@@ -7,6 +7,7 @@ from disan_tf.common.options import check_at_least, check_choice
 from disan_tf.text.text_files import check_encoding
 
 NO_FOLD = -1  # `test_share` draws the test part
+MOST_SCORES = 1000  # between the ends of a scale
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,11 @@ class TableOptions:
             raise ValueError(f"classes={classes} must be () or at least two different names.")
         if not lowest < highest:
             raise ValueError(f"lowest={lowest} must be below --config.data.highest={highest}.")
+        if highest - lowest > MOST_SCORES:
+            raise ValueError(
+                f"highest={highest} must be at most {MOST_SCORES:,} above --config.data.lowest="
+                f"{lowest}, since each whole number between them is a class of the model."
+            )
         if self.drop_labels and self.score:
             raise ValueError(
                 f"drop_labels={self.drop_labels} needs a column of labels, not of scores."

@@ -22,6 +22,7 @@ TEXT = "--config.data.tokenizer=whitespace does not fit --config.data.tokens=tex
         ("disan_sst", "oov", "unifrom", "must be uniform, narrow_uniform or normal; did you mean"),
         ("disan_sst", "embedding_dim", 0, "must be at least 1."),
         ("disan_sst", "embedding_dim", 300.0, "must be a whole number."),
+        ("disan_sst", "embedding_dim", 2**31 - 1, "must be at most 65,536."),
         ("disan_sst", "vector_words", "../a", "must have letters, digits, - and _ alone."),
         ("elmo_disan_sst", "vector_words", "few", "needs a file of vectors, --config.data.vectors"),
         ("disan_sst", "vector_dim", 301, "must be at most --config.data.embedding_dim=300; "),

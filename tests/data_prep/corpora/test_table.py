@@ -512,6 +512,8 @@ def test_a_missing_table_is_named_with_its_flag_and_one_like_it(tmp_path):
         ({"dev_share": 0.5, "test_share": 0.5}, "must leave examples to train on"),
         ({"classes": ("x", "x")}, "at least two different names"),
         ({"lowest": 5}, "lowest=5 must be below --config.data.highest=5"),
+        ({"highest": 2**31 - 1}, "must be at most 1,000 above --config.data.lowest=1, since each"),
+        ({"lowest": -2000}, "highest=5 must be at most 1,000 above --config.data.lowest=-2000"),
         ({"on_bad_rows": "skip"}, "on_bad_rows=skip must be error or drop"),
         ({"encoding": "latin-x"}, "encoding=latin-x is no encoding of text, such as latin-1."),
         ({"drop_labels": "-1", **SCORES}, "drop_labels=-1 needs a column of labels, not of scores"),

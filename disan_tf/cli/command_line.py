@@ -69,7 +69,9 @@ flags.DEFINE_enum(
     "log_level", "info", ("debug", "info", "warning", "error"), "Log this level and above."
 )
 flags.DEFINE_enum("format", "saved_model", ("saved_model", "tflite", "onnx"), "Export format.")
-flags.DEFINE_integer("max_tokens", None, "Truncate texts to this many tokens.", 1)
+flags.DEFINE_integer(
+    "max_tokens", None, "Truncate texts to this many tokens (predict, encode: 10,000).", 1
+)
 flags.DEFINE_string("output", None, "Output file of predict, encode and benchmark; else a folder.")
 flags.DEFINE_list("figures", [], "Figures to draw, such as disan_figure_6 (default: all).")
 flags.DEFINE_list("benchmark_parts", [], "Benchmarks to run: core, step, epoch, encoders, memory.")
@@ -169,7 +171,7 @@ def keep_compiled(folder: Optional[str]) -> None:
         if folder:
             raise UserError(
                 f"--jit_cache={folder} contains code, but {reason}; make a folder that only you "
-                "can write to (mkdir -m 700), or run chmod go-w."
+                "can write to (mkdir -m 700), or run chmod go-w on the folder that is named."
             )
         return
     os.environ["TF_XLA_FLAGS"] = (

@@ -4,8 +4,8 @@
 
 writes seconds of a step, of the clock and of all threads, for models that read vectors
 <float32>[batch, length, 300]: medians over rounds, in which the models take turns. The models have
-one to two million weights. keras-hub's block is measured where keras-hub is installed, and the
-Keras of DISAN_TF_KERAS throughout.
+one to two million weights. keras-hub's block is measured where keras-hub is installed. The
+output gets an entry for the Keras of DISAN_TF_KERAS, and keeps the entry of the other.
 """
 
 import importlib.util
@@ -94,8 +94,9 @@ def main(output=None):
         }
         print(json.dumps(results[f"{batch} x {length}"], indent=1), flush=True)
     if output:
-        about = {"keras": 3 if is_keras_3() else 2, "machine": describe_machine()}
-        write_json(Path(output), {**about, "steps": results})
+        path, key = Path(output), f"keras {3 if is_keras_3() else 2}"
+        recorded = json.loads(path.read_text()) if path.exists() else {}
+        write_json(path, {**recorded, key: {"machine": describe_machine(), "steps": results}})
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ def describe_comparison(export: Path) -> str:
         return ""
     if COMPARED not in found[0]:
         return (
-            "not compared with predict: the model's prepared development set is missing; name the "
-            "folder of prepared corpora with --prepared_dir."
+            "not compared with predict: no prepared development set has the model's words and "
+            "classes; name the folder of prepared corpora with --prepared_dir."
         )
     compared, labels = found[0][COMPARED], ""
     if "different_labels" in compared:

@@ -95,6 +95,11 @@ def are_numbers(labels: Any) -> bool:
 
 
 def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str]) -> Any:
+    """Returns the labels of a list or an array, see `read_examples`.
+
+    Raises:
+      ValueError: a label is wrong, or the numbers of texts and labels differ.
+    """
     if y is None or isinstance(y, _ClassNumbers):
         return y
     if kind == "sets":
@@ -104,10 +109,10 @@ def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str])
         labels = labels[:, 0]
     if _is_read(kind, labels.ndim, labels.dtype.kind in "OUST"):
         return labels
-    count = _count(texts)
-    if labels.shape != (count,):
+    number = _count(texts)
+    if labels.shape != (number,):
         raise ValueError(
-            f"give one name or number of a class for each of the {count} texts; the labels have "
+            f"give one name or number of a class for each of the {number} texts; the labels have "
             f"the shape {labels.shape} ({type(y).__name__}){_hint(labels.shape, classes)}."
         )
     return _encode(labels, classes, kind).view(_ClassNumbers)
@@ -191,6 +196,7 @@ def read_class_weights(weights: Any, classes: Sequence[str]) -> Optional[dict[in
 
 
 def check_labels(are_given: bool, kind: Optional[str]) -> None:
+    """Raises ValueError if labels are missing that `kind`, see `read_examples`, asks for."""
     if not are_given and kind is not None:
         raise ValueError(
             "the labels are missing; give the name or number of each text's class: as y, or as "

@@ -282,8 +282,8 @@ class LoadedModel:
     def __reduce__(self) -> tuple:
         """Pickles the model's files, which are checked again when they are loaded."""
         files = read_files(self._bundle)
-        dtype = self._bundle.config.dtype
-        return _restore, (files, str(self._bundle.directory), type(self.encoder), dtype)
+        dtype, folder = self._bundle.config.dtype, str(self._bundle.directory)
+        return _restore, (files, folder, type(self.encoder), dtype, self.max_tokens)
 
     @cached_property
     def _encoding_step(self) -> Any:
@@ -305,13 +305,16 @@ class LoadedModel:
         return tokenise(records, self._text_to_ids, columns) if records else []
 
 
-def _restore(files: dict[str, bytes], directory: str, encoder: type, dtype: str) -> LoadedModel:
+def _restore(
+    files: dict[str, bytes], directory: str, encoder: type, dtype: str, max_tokens: int = LONGEST
+) -> LoadedModel:
     """Returns the model of a bundle's files; unpickling has imported its encoder's module."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             (Path(folder) / name).write_bytes(content)
         model = LoadedModel(load_reader(folder, dtype))
     model._bundle.directory = Path(directory)
+    model.max_tokens = max_tokens
     return model
 
 

@@ -305,7 +305,10 @@ class TextClassifier(TextModel):
         """
         for name in {"sample_weight", "validation_split", "validation_freq"} & {*kwargs}:
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
-        x, y = self._read(x, y, "sets" if self.multi_label else "numbers")
+        options = {"epochs": check_count("epochs", epochs), **kwargs}
+        batch_size = check_count("batch_size", batch_size)
+        kind = "sets" if self.multi_label else "numbers"
+        x, y = self._read(x, y, kind)
         warn_of_labels(x, y, self.classes)
         if not isinstance(x, (np.ndarray, tuple)):
             raise ValueError("fine_tune needs texts and labels; use fit for datasets and batches.")
@@ -313,13 +316,16 @@ class TextClassifier(TextModel):
             raise ValueError("validation_data is a generator, read once; give (texts, labels).")
         if validation_data is None:
             (x, y), validation_data = hold_out(x, y, seed)
-        self.embedding.trainable = False
-        self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
+        elif isinstance(validation_data, (tuple, list)) and len(validation_data) in (2, 3):
+            validation_data = (*self._read(*validation_data[:2], kind), *validation_data[2:])
+        else:
+            validation_data, _ = self._read(validation_data, None, kind)
+        options["class_weight"] = self._class_weights(kwargs.get("class_weight"))
         score = "val_micro_f1" if self.multi_label else "val_accuracy"
-        callbacks = tf.nest.flatten(kwargs.pop("callbacks", None) or [])
-        callbacks.append(BestAverages(check_count("patience", patience), score))
-        options = {"epochs": check_count("epochs", epochs), "callbacks": callbacks, **kwargs}
-        batch_size = check_count("batch_size", batch_size)
+        averages = BestAverages(check_count("patience", patience), score)
+        options["callbacks"] = [*tf.nest.flatten(kwargs.get("callbacks") or []), averages]
+        self.embedding.trainable = False  # after every check: a refused call changes nothing
+        self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
         return self.fit(x, y, batch_size, validation_data=validation_data, **options)
 
     def evaluate(

@@ -108,14 +108,17 @@ TWO = ["a film", "a plot"]
         ({"x": DATASET, "y": [0]}, "texts and labels; use fit for datasets and batches"),
         ({"x": TWO, "y": [0, 1], "sample_weight": [1, 2]}, "no argument sample_weight; use fit"),
         ({"x": TWO, "y": [0, 1], "validation_data": TWO[:1]}, "the labels are missing"),
+        ({"x": TWO * 2, "y": [0, 1] * 2, "class_weight": {"c": 1}}, "class_weight has the key 'c'"),
         ({"x": TWO, "y": [0, 1], "validation_data": iter([(TWO, [0, 1])])}, "is a generator"),
         ({"x": TWO * 2, "y": [0, 1] * 2, "batch_size": 0}, "batch_size=0 must be a whole number"),
         ({"x": TWO, "y": [0, 1], "validation_data": {"text": TWO}}, "the labels are missing"),
     ],
 )
 def test_what_cannot_train_is_refused(classifier, arguments, message):
+    optimizer = classifier.optimizer
     with pytest.raises(ValueError, match=message):
-        copy.deepcopy(classifier).fine_tune(**arguments, verbose=0)
+        classifier.fine_tune(**arguments, verbose=0)
+    assert classifier.optimizer is optimizer and classifier.embedding.trainable
 
 
 def test_weights_of_classes_are_a_dictionary(classifier):

@@ -575,8 +575,10 @@ def test_every_argument_is_refused_by_name_if_its_value_is_wrong(classifier, kin
 @pytest.mark.parametrize("argument", ["epochs", "patience", "batch_size"])
 @pytest.mark.parametrize("value", [0, -1, "3", 2.5, True, None])
 def test_a_wrong_count_is_refused_by_fine_tune(classifier, argument, value):
+    optimizer = classifier.optimizer
     with pytest.raises(ValueError, match=f"{argument}=.* must be a whole number of at least 1"):
         classifier.fine_tune(TEXTS, LABELS, **{argument: value})
+    assert classifier.optimizer is optimizer and classifier.embedding.trainable
 
 
 def test_the_names_of_classes_fit_the_head(classifier):

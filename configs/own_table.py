@@ -28,6 +28,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config = disan("own_table", corpus="table", task="classification")
     config.data.tokenizer = "treebank"  # raw text
     config.data.vectors = "preset:disan_snli"  # 56,640 words; "" = random vectors
+    config.data.unescaped = True  # the tokenizer's escapes have vectors: "(" for "-lrb-"
     config.data.train = "table.csv"  # table of the training part, below --data_dir
     config.data.dev = ""  # table of the dev part; "" = dev_share of the training part
     config.data.test = ""  # table of the test part; "" = test_share of the training part

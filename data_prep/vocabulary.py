@@ -8,13 +8,13 @@ fixed vectors.
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Optional
 
 import numpy as np
 
 from disan_tf.common.options import MAX_UNITS, check_at_least, check_choice
 from disan_tf.text.lookup import FIRST_WORD_ID
+from disan_tf.text.word_vectors import source
 
 # Words without a vector start from U(-limit, limit): DiSAN Sec. 5 and DSA app. B; DSA app. A.
 UNIFORM_LIMITS = {"uniform": 0.05, "narrow_uniform": 0.005}
@@ -31,6 +31,7 @@ def check_options(
     min_count: int = 1,
     vector_dim: int = 0,
     vector_words: str = "",
+    unescaped: bool = False,
 ) -> None:
     """Checks the options of vocabulary and vectors; raises ValueError for impossible ones."""
     check_at_least("embedding_dim", embedding_dim, 1)
@@ -85,26 +86,12 @@ class Vocabulary:
         return covered / max(1, sum(training_words.values()))
 
 
-def case_variants(word: str) -> tuple[str, str, str]:
-    """Returns the spellings for looking a vector up, in order: exact, lower-cased, capitalised."""
-    return word, word.lower(), word.capitalize()
-
-
-def all_variants(words: Iterable[str]) -> set[str]:
-    """Returns the case variants of all words."""
-    return set(chain.from_iterable(map(case_variants, words)))
-
-
-def source(word: str, vectors: Container[str]) -> Optional[str]:
-    """Returns the first case variant of `word` that has a vector, or None."""
-    return next((variant for variant in case_variants(word) if variant in vectors), None)
-
-
 def build(
     training_words: Iterable[str],
     other_words: Iterable[str],
     vectors: Container[str],
     extra_words: Optional[Mapping[str, str]] = None,
+    unescaped: bool = False,
 ) -> Vocabulary:
     """Orders words by first appearance: training words, then fixed words that have a vector.
 
@@ -112,19 +99,20 @@ def build(
       training_words: words of the training split, which all get ids; repetitions are allowed.
       other_words: words of the other splits; those without a vector are unknown.
       vectors: the words of the vector file.
-      extra_words: further fixed words -> the vector file's word that is used if it has none of the
-        case variants (the authors keep the whole vector file).
+      extra_words: further fixed words -> the vector file's word that is used if none of its
+        spellings has a vector (the authors keep the whole vector file).
+      unescaped: see `word_vectors.spellings`.
     """
-    sources = {word: source(word, vectors) for word in training_words}
+    sources = {word: source(word, vectors, unescaped) for word in training_words}
     trainable = len(sources)
     for word in other_words:
         if word not in sources:
-            origin = source(word, vectors)
+            origin = source(word, vectors, unescaped)
             if origin is not None:
                 sources[word] = origin
     for word, origin in (extra_words or {}).items():
         if word not in sources:
-            sources[word] = source(word, vectors) or origin
+            sources[word] = source(word, vectors, unescaped) or origin
     return Vocabulary(tuple(sources), trainable, tuple(sources.values()))
 
 

@@ -15,6 +15,7 @@ from disan_tf.input_pipeline.corpus_format import EMBEDDINGS, Keys
 from disan_tf.text import word_vectors
 from disan_tf.text.lookup import UNKNOWN_ID, VOCABULARY
 from disan_tf.text.tokenizer import lowercase
+from disan_tf.text.tokenizer_rules import ESCAPED_SIGNS
 from disan_tf.text.word_vectors import PREFIX, WordVectors
 
 _SHOWN = 10  # words without a vector, and lines that are not UTF-8
@@ -34,8 +35,9 @@ def write_vocabulary(
         `embedding_dim`; `vector_dim`, the dimension of the file's vectors, which drawn numbers
         fill up to `embedding_dim`, absent or 0 if equal; `fixed_words` ("corpus": dev and test
         words with a vector; "all", and for a released model: the whole vector file); `oov`,
-        see `data_prep.vocabulary.OOV`; `seed`; and `min_count`, absent or 1 for no limit: rarer
-        training words without a vector are unknown.
+        see `data_prep.vocabulary.OOV`; `seed`; `min_count`, absent or 1 for no limit: rarer
+        training words without a vector are unknown; and `unescaped`, absent or False: whether
+        brackets and slashes, which the tokenizer escapes, get the vectors of their plain forms.
       folder: the prepared corpus.
       words: `[tokens]`, the distinct tokens as they are looked up, the training split's tokens
         first.
@@ -55,7 +57,11 @@ def write_vocabulary(
     least = options.get("min_count", 1)
     training = {word: count for word, count in counts.items() if count >= least}
     vocabulary = vocabularies.build(
-        training, words, vectors.by_word, _extra_words(options, vectors.by_word)
+        training,
+        words,
+        vectors.by_word,
+        _extra_words(options, vectors.by_word),
+        options.get("unescaped", False),
     )
     matrix = vocabularies.embeddings(
         vocabulary, vectors.by_word, options.embedding_dim, options.oov, options.seed
@@ -71,8 +77,9 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
     """Reads the vectors that these words may need, or all vectors if all are kept."""
     if not files:
         return WordVectors({}, 0)
-    variants = vocabularies.all_variants(words)
-    wanted = (lambda word: True) if _keeps_all(options) else variants.__contains__
+    unescaped = options.get("unescaped", False)
+    forms = {form for word in words for form in word_vectors.spellings(word, unescaped)}
+    wanted = (lambda word: True) if _keeps_all(options) else forms.__contains__
     if len(files) > 1:
         known = subsets.read_words(files[1])
         return word_vectors.read(
@@ -96,6 +103,10 @@ def _extra_words(options, vectors: Iterable[str]) -> Mapping[str, str]:
     extra: dict[str, str] = {}
     for word, origin in zip(lowercase(origins) if options.lowercase else origins, origins):
         extra.setdefault(word, origin)
+    if options.get("unescaped"):
+        for sign, plain in ESCAPED_SIGNS.items():
+            if plain in extra:
+                extra[sign.lower() if options.lowercase else sign] = extra[plain]
     return extra
 
 

@@ -85,6 +85,8 @@ ESCAPES = (
     (r"\\?\*", r"\\*"),
     (r"\x03", "n"),
 )
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+ESCAPED_SIGNS = {**_BRACKETS, r"\/": "/", r"\*": "*"}
 
 # Kim's `clean_str_sst` keeps these characters, and writes a space in place of each other one.
 KIM_CHARACTERS = "A-Za-z0-9(),!?'`"
@@ -108,6 +110,11 @@ def clean_text(text: str) -> str:
     for pattern, replacement in _compiled(DROPPED):
         text = pattern.sub(replacement, text)
     return unicodedata.normalize(NORMAL_FORM, text)
+
+
+def unescape(token: str) -> str:
+    r"""Returns a token as text has it: `-LRB-` becomes `(`, and `1\/2` becomes `1/2`."""
+    return _BRACKETS.get(token.upper()) or token.replace(r"\/", "/").replace(r"\*", "*")
 
 
 def python_steps(

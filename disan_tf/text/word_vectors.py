@@ -5,7 +5,7 @@ Spaces or tabs separate the fields of a row. The file may be compressed with gzi
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -20,6 +20,7 @@ from disan_tf.common.options import join_choices
 from disan_tf.common.paths import below
 from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.text_files import detect_format
+from disan_tf.text.tokenizer_rules import unescape
 
 MODEL = "model.json"  # of a released model, whose vectors are read
 PREFIX = "preset:"  # of the name of such a model
@@ -32,6 +33,21 @@ _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimens
 def few_known(share: float) -> bool:
     """Returns whether so few words are known that the texts may be in another language."""
     return share < 0.5
+
+
+def spellings(word: str, unescaped: bool = False) -> tuple[str, ...]:
+    """Returns the spellings under which a word's vector is looked up, in their order.
+
+    These are the word itself, in lower case and capitalised; with `unescaped` then the same of the
+    word without the tokenizer's escapes.
+    """
+    words = dict.fromkeys((word, unescape(word) if unescaped else word))
+    return tuple(form for one in words for form in (one, one.lower(), one.capitalize()))
+
+
+def source(word: str, vectors: Container[str], unescaped: bool = False) -> Optional[str]:
+    """Returns the first of a word's `spellings` that has a vector, or None."""
+    return next((form for form in spellings(word, unescaped) if form in vectors), None)
 
 
 class WordVectors(NamedTuple):

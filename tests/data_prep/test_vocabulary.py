@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 
 from data_prep import vocabulary as vocabularies
+from data_prep.prepare import prepare
+from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.text.tokenizer import make_tokenizer
+from disan_tf.text.tokenizer_rules import ESCAPED_SIGNS, unescape
+from disan_tf.text.word_vectors import source
+from tests.support.runs.training import load_config
 
 VECTORS = {
     word: np.float32([number, -number])
@@ -34,7 +40,40 @@ def test_training_words_come_first_in_order_of_appearance_then_fixed_words():
     ],
 )
 def test_a_vector_is_looked_up_exactly_then_lower_cased_then_capitalised(word, expected):
-    assert vocabularies.source(word, VECTORS) == expected
+    assert source(word, VECTORS) == expected
+
+
+@pytest.mark.parametrize(
+    "word, expected",
+    [("-lrb-", "("), ("-RRB-", ")"), (r"\/", "/"), (r"Tea\/soup", "tea/soup"), (r"\*", None)],
+)
+def test_a_vector_is_looked_up_without_escapes_on_request(word, expected):
+    vectors = {*VECTORS, "(", ")", "/", "tea/soup"}
+    assert source(word, vectors) is None
+    assert source(word, vectors, unescaped=True) == expected
+    assert source("-lrb-", {*vectors, "-lrb-"}, unescaped=True) == "-lrb-"
+
+
+def test_the_tokenizer_writes_each_escaped_sign():
+    tokens = make_tokenizer("treebank").tokenize([*ESCAPED_SIGNS.values()])
+    assert [token.decode() for token in tokens.flat_values.numpy()] == [*ESCAPED_SIGNS]
+    assert [*map(unescape, ESCAPED_SIGNS)] == [*ESCAPED_SIGNS.values()]
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_a_table_and_later_texts_have_the_vectors_of_plain_signs(lowercase, tmp_path):
+    (tmp_path / "table.csv").write_text("text,label\n" + "a (film,good\na plot,bad\n" * 10)
+    rows = [f"{word} {number} {number}\n" for number, word in enumerate("a(/", start=1)]
+    (tmp_path / "vectors.txt").write_text("".join(rows))
+    data = load_config("own_table").data
+    data.update(vectors="vectors.txt", embedding_dim=2, fixed_words="all", lowercase=lowercase)
+    found = {}
+    for data.unescaped in (True, False):
+        corpus = PreparedCorpus(prepare(data, tmp_path, tmp_path / "prepared"))
+        found[data.unescaped] = dict(zip(corpus.vocabulary, corpus.vectors.tolist()))
+    bracket = "-lrb-" if lowercase else "-LRB-"
+    assert found[True][bracket] == [2, 2] and found[True][r"\/"] == [3, 3]  # no / in the table
+    assert max(found[False][bracket]) <= 0.05 and r"\/" not in found[False]
 
 
 @pytest.mark.parametrize("dim", [2, 5])

@@ -280,11 +280,13 @@ class TextClassifier(TextModel):
         seed: int = 1,
         **kwargs: Any,
     ) -> tf.keras.callbacks.History:
-        """Compiles and trains with optimizer, averaging and early stopping of config `own_table`.
+        r"""Compiles and trains with optimizer, averaging and early stopping of config `own_table`.
 
-        The optimizer is Adam with learning rate 0.001, and the word vectors become fixed. The final
-        weights are the moving averages of the epoch with the highest validation accuracy, or micro
-        F1 for a multi-label classifier.
+        The optimizer is Adam with learning rate 0.001, and the word vectors become fixed. If the
+        vocabulary lacks the forms in which the tokenizer writes brackets and slashes (`-lrb-`,
+        `\/`), it gets them, with the vectors of the plain signs. The final weights are the moving
+        averages of the epoch with the highest validation accuracy, or micro F1 for a multi-label
+        classifier.
 
         Args:
           x, y: texts, and the names or numbers of their classes; no datasets.
@@ -325,6 +327,7 @@ class TextClassifier(TextModel):
         averages = BestAverages(check_count("patience", patience), score)
         options["callbacks"] = [*tf.nest.flatten(kwargs.get("callbacks") or []), averages]
         self.embedding.trainable = False  # after every check: a refused call changes nothing
+        self._add_signs()
         self.compile(tf.keras.optimizers.Adam(LEARNING_RATE))
         return self.fit(x, y, batch_size, validation_data=validation_data, **options)
 

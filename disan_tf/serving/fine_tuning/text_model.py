@@ -1,9 +1,10 @@
 """The base class of `TextClassifier`: its preprocessor, backbone, and saving."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Optional, Union
 
+import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.keras_version import is_keras_3
@@ -13,6 +14,7 @@ from disan_tf.models.base import SentenceModel
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.texts import list_texts, tensors_of
 from disan_tf.text import word_vectors
+from disan_tf.text.tokenizer_rules import ESCAPED_SIGNS
 
 _TEXTS = 4096  # texts that are tokenised at once
 
@@ -120,7 +122,9 @@ class TextModel(tf.keras.Model):
     def adapt(self, texts: Iterable[str], vectors: Union[str, Path]) -> int:
         """Adds words that the vocabulary lacks, with vectors from a file; returns their number.
 
-        Call it before `fit`. The added vectors stay fixed. Words without a vector stay unknown.
+        A vector is looked up by the word's spellings, see `word_vectors.spellings`, also without
+        the tokenizer's escapes: `-lrb-` gets the vector of `(`. Call it before `fit`. The
+        added vectors stay fixed. Words without a vector stay unknown.
 
         Args:
           texts: texts with the words to add, as for `fit`; for pairs also single texts.
@@ -139,14 +143,28 @@ class TextModel(tf.keras.Model):
             lacking.update((word.lower() if lowercase else word, None) for word in words)
         for word in self.words:
             lacking.pop(word, None)
-        read = word_vectors.read
-        file = read(Path(vectors), self.embedding.dim, lacking.__contains__, "the classifier")
-        found = file.by_word
-        added = [word for word in lacking if word in found]
-        self.embedding.add_fixed([found[word] for word in added])
-        config = {**self._text_preprocessor.get_config(), "words": [*self.words, *added]}
-        self._replace_preprocessor(TextClassifierPreprocessor.from_config(config))
-        return len(added)
+        forms = {form for word in lacking for form in word_vectors.spellings(word, unescaped=True)}
+        dim, owner = self.embedding.dim, "the classifier"
+        found = word_vectors.read(Path(vectors), dim, forms.__contains__, owner).by_word
+        sources = {word: word_vectors.source(word, found, unescaped=True) for word in lacking}
+        self._add_words({word: found[form] for word, form in sources.items() if form})
+        return sum(form is not None for form in sources.values())
+
+    def _add_signs(self) -> None:
+        """Adds the escaped forms of brackets and slashes, with the vectors of the plain forms."""
+        lowercase = self._text_preprocessor.tokenizer["lowercase"]
+        tables = self.embedding.trained, self.embedding.fixed
+        known = dict(zip(self.words, np.concatenate([table.numpy() for table in tables])))
+        signs = {sign.lower() if lowercase else sign: one for sign, one in ESCAPED_SIGNS.items()}
+        lacking = {sign: one for sign, one in signs.items() if sign not in known and one in known}
+        self._add_words({sign: known[one] for sign, one in lacking.items()})
+
+    def _add_words(self, vectors: Mapping[str, np.ndarray]) -> None:
+        """Adds words with their vectors <float>[dim], which stay fixed."""
+        if vectors:
+            self.embedding.add_fixed([*vectors.values()])
+            config = {**self._text_preprocessor.get_config(), "words": [*self.words, *vectors]}
+            self._replace_preprocessor(TextClassifierPreprocessor.from_config(config))
 
     def _tokens(self, texts: Any) -> tf.RaggedTensor:
         return self._text_preprocessor.text_to_ids.tokens(tf.constant(texts))

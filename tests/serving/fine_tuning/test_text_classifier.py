@@ -511,22 +511,38 @@ def test_words_of_the_texts_are_added_with_their_vectors(preset, tmp_path):
     model = TextClassifier.from_preset(preset, num_classes=2)
     known, dim = len(model.words), model.embedding.dim
     before = model(np.array(["a film ."]))
-    rows = {"gripping": 0.5, "the": 9.0, "elsewhere": 0.25}
+    rows = {"gripping": 0.5, "the": 9.0, "elsewhere": 0.25, "and/or": 0.125}
     lines = [f"{word} {' '.join([str(value)] * dim)}\n" for word, value in rows.items()]
     (tmp_path / "vectors.txt").write_text("".join(lines))
     added = model.adapt(
-        ["A gripping film .", "Gripping , but the xyzzy !"], tmp_path / "vectors.txt"
+        ["A gripping film and/or plot .", "Gripping , but the xyzzy !"], tmp_path / "vectors.txt"
     )
-    assert added == 1 and len(model.words) == known + 1  # "the" is known, "xyzzy" has no vector
-    ids = model.preprocess(np.array(["gripping"]))["sentence"]
-    assert int(ids[0, 0]) == known + 2
-    np.testing.assert_array_equal(model.embedding(ids)[0, 0], np.full(dim, 0.5))
+    assert added == 2 and len(model.words) == known + 2  # "the" is known, "xyzzy" has no vector
+    ids = model.preprocess(np.array(["gripping and/or"]))["sentence"]
+    assert ids.numpy().tolist() == [[known + 2, known + 3]]
+    expected = [np.full(dim, 0.5), np.full(dim, 0.125)]  # for and\\/or without its escape
+    np.testing.assert_array_equal(model.embedding(ids)[0], expected)
     np.testing.assert_array_equal(model(np.array(["a film ."])), before)
     model.compile(tf.keras.optimizers.SGD(momentum=0.9))
     model.fit(TEXTS, LABELS, verbose=0)
     loaded = copy.deepcopy(model)  # through a .keras file, which names weights by their order
     loaded.fit(TEXTS, LABELS, shuffle=False, verbose=0)
     assert loaded.optimizer.iterations == 2
+
+
+def test_fine_tune_gives_brackets_and_slashes_the_vectors_of_the_plain_signs(preset):
+    made = TextClassifier.from_preset(preset, num_classes=2)
+    plain = {"-lrb-": "(", r"\/": "/"}
+    words = [plain.get(word, word) for word in made.words]
+    made = TextClassifier(made.sentence_model, words, made.preprocessor.tokenizer, ("bad", "good"))
+    assert made.preprocess(["( /"])["sentence"].numpy().tolist() == [[1, 1]]
+    made.fine_tune(TEXTS, LABELS, epochs=1, verbose=0)
+    assert made.words == [*words, "-lrb-", r"\/"]
+    vectors = made.embedding(made.preprocess(["( /"])["sentence"])[0]
+    expected = made.embedding(tf.constant([words.index("(") + 2, words.index("/") + 2]))
+    np.testing.assert_array_equal(vectors, expected)
+    made.fine_tune(TEXTS, LABELS, epochs=1, verbose=0)
+    assert len(made.words) == len(words) + 2
 
 
 @pytest.mark.parametrize(

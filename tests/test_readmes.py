@@ -183,6 +183,19 @@ def test_extras_that_pages_and_errors_name_exist():
     assert {"serve", "notebook"} <= named <= {*known}
 
 
+@pytest.mark.parametrize(
+    "name, pattern",
+    [
+        ("CHANGELOG.md", r"^## (\S+)"),
+        ("CITATION.cff", r"^version: (\S+)"),
+        ("README.md", r"^@software\{.* version = \{(\S+)\}\}"),
+    ],
+)
+def test_pages_name_the_version_of_the_package(name, pattern):
+    newest, *_ = re.findall(pattern, _text(ROOT / name), re.MULTILINE)
+    assert newest == disan_tf.__version__
+
+
 def test_the_tests_that_hold_the_promises_of_security_exist():
     rows = re.findall(r"^\| .+ \| `(tests/[^`]*)` \|$", _text(ROOT / "SECURITY.md"), re.MULTILINE)
     assert len(rows) > 10

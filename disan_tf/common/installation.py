@@ -7,7 +7,7 @@ from pathlib import Path
 
 from disan_tf.common.errors import UserError
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _BUNDLED = _PACKAGE / "bundled"  # in a wheel, see setup.py
 IS_INSTALLED = _BUNDLED.is_dir()

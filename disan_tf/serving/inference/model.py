@@ -170,8 +170,8 @@ class LoadedModel:
         Args:
           sentences: raw text, or one string; pair models encode single sentences too.
           batch_size: the most sentences in a batch.
-          normalize: whether vectors get the length 1, if they are not zero; the old name
-            normalize_embeddings is deprecated.
+          normalize: whether vectors get the length 1, if they are not zero.
+          normalize_embeddings: deprecated; use `normalize`.
           show_progress_bar: whether a bar on standard error counts the sentences.
           convert_to_numpy: whether the result is an array; else it is a tensor.
 
@@ -182,7 +182,7 @@ class LoadedModel:
           UserError: the encoder reads only pairs (DRCN).
         """
         if normalize_embeddings is not None:
-            message = "normalize_embeddings is the old name of normalize"
+            message = "normalize_embeddings is deprecated; use normalize"
             warnings.warn(message, DeprecationWarning, stacklevel=2)
             normalize = normalize_embeddings
         size, step = check_count("batch_size", batch_size), self._encoding_step

@@ -194,11 +194,3 @@ def test_extras_that_pages_and_errors_name_exist():
 def test_pages_name_the_version_of_the_package(name, pattern):
     newest, *_ = re.findall(pattern, _text(ROOT / name), re.MULTILINE)
     assert newest == disan_tf.__version__
-
-
-def test_the_tests_that_hold_the_promises_of_security_exist():
-    rows = re.findall(r"^\| .+ \| `(tests/[^`]*)` \|$", _text(ROOT / "SECURITY.md"), re.MULTILINE)
-    assert len(rows) > 10
-    for row in rows:
-        path, _, name = row.partition("::")
-        assert re.search(rf"^def {name}\(", _text(ROOT / path), re.MULTILINE), row

@@ -38,7 +38,7 @@ def metrics(address):
     return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
 
 
-def test_each_request_is_one_line_and_is_counted(lines):
+def test_each_request_is_one_line_forges_no_other_and_is_counted(lines):
     with running(Application(SlowTexts(), "words", Limits())) as address:
         call(address, "/predict", {"texts": ["a b"]})
         call(address, "/predict", {"texts": [""]})

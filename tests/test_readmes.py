@@ -23,7 +23,10 @@ from tests.support.runs.training import load_config
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("configs", "data_prep", "checkpoints", "disan_tf", "docs", "tests")
-READMES = [ROOT / "README.md", *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
+READMES = [
+    *sorted(ROOT.glob("*.md")),
+    *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md")),
+]
 NOTEBOOKS = sorted((ROOT / "docs").rglob("*.ipynb"))
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 CONFIG = re.compile(r"configs/(\w+)\.py(?::([\w-]+))?")

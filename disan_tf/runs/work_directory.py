@@ -50,6 +50,7 @@ ADDED = {
     "train.optimizer": "adadelta",
     "train.batch_norm_batches": 0,
     "data.subset": "",
+    "data.unescaped": False,
     "train.epochs": 0,
     "train.moving_average_warm_up": False,
     "train.class_weights": "",

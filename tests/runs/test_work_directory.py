@@ -21,8 +21,14 @@ OF_FORMAT_2 = {
 
 
 # New options that only some configs have.
-OF_SOME = {"data.subset", "train.class_weights", "train.criterion", "task.calibrate"}
-OF_SOME |= {"train.epochs", "train.moving_average_warm_up"}
+OF_SOME = {
+    "data.subset",
+    "data.unescaped",
+    "train.class_weights",
+    "train.criterion",
+    "task.calibrate",
+}
+OF_SOME |= {"task.calibrate", "train.epochs", "train.moving_average_warm_up"}
 
 
 def _config() -> ConfigDict:

@@ -161,17 +161,15 @@ class LoadedModel:
         batch_size: int = BATCH_SIZE,
         *,
         normalize: bool = False,
-        normalize_embeddings: Optional[bool] = None,
         show_progress_bar: bool = False,
         convert_to_numpy: bool = True,
     ) -> Union[np.ndarray, tf.Tensor]:
-        """Encodes sentences as vectors, with the arguments of sentence-transformers.
+        """Encodes sentences as vectors, much as sentence-transformers does.
 
         Args:
           sentences: raw text, or one string; pair models encode single sentences too.
           batch_size: the most sentences in a batch.
           normalize: whether vectors get the length 1, if they are not zero.
-          normalize_embeddings: deprecated; use `normalize`.
           show_progress_bar: whether a bar on standard error counts the sentences.
           convert_to_numpy: whether the result is an array; else it is a tensor.
 
@@ -181,10 +179,6 @@ class LoadedModel:
         Raises:
           UserError: the encoder reads only pairs (DRCN).
         """
-        if normalize_embeddings is not None:
-            message = "normalize_embeddings is deprecated; use normalize"
-            warnings.warn(message, DeprecationWarning, stacklevel=2)
-            normalize = normalize_embeddings
         size, step = check_count("batch_size", batch_size), self._encoding_step
         tokens = self._read([sentences] if is_single(sentences) else sentences, SENTENCE)
         if tokens:

@@ -167,10 +167,7 @@ def test_normalised_vectors_have_the_length_1(model):
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     assert np.abs(norms[0] - 1).max() > 0.1
     np.testing.assert_allclose(units, vectors / np.maximum(norms, 1e-9), atol=1e-6)
-    with pytest.warns(
-        DeprecationWarning, match="normalize_embeddings is deprecated; use normalize"
-    ):
-        one = model.encode(SENTENCES[0], normalize_embeddings=True, convert_to_numpy=False)
+    one = model.encode(SENTENCES[0], normalize=True, convert_to_numpy=False)
     assert tf.is_tensor(one)
     np.testing.assert_allclose(one, units[0], atol=1e-6)
     assert model.encode([], normalize=True).shape == (0, vectors.shape[1])

@@ -1,12 +1,14 @@
 """DiSAN on a table of your own: CSV, TSV or JSON with named columns.
 
-    python run.py --config=configs/own_table.py --config.data.train=reviews.csv --workdir=runs/own
+    python run.py --config=configs/own_table.py --config.data.train=reviews.csv --init_from=auto \\
+      --workdir=runs/own
 
 This reads the columns `text` and `label` of data/reviews.csv. A tenth of its rows, drawn from each
 class, selects the model; another tenth tests it. data_prep/OWN_TABLE.md describes the further
 steps to a SavedModel.
 
-Word vectors come from a released model and remain fixed. With Adam, averaged weights and early
+Word vectors come from a released model and remain fixed; `--init_from=auto` begins with the
+encoder of the released model that fits the table. With Adam, averaged weights and early
 stopping, a training on a few thousand rows takes minutes.
 
 Variants (`--config=configs/own_table.py:pairs`):

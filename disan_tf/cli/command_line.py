@@ -38,7 +38,9 @@ flags.DEFINE_string("prepared_dir", None, "Prepared corpora (default: <workdir>/
 flags.DEFINE_string("checkpoint", None, "Work directory or released model (default: --workdir).")
 flags.DEFINE_list("seeds", [], "Seeds to train with, such as 1,2,3; prints mean and deviation.")
 flags.DEFINE_list("folds", [], "Folds to train: numbers, or `all`.")
-flags.DEFINE_string("init_from", None, "Model or work directory that a training starts with.")
+flags.DEFINE_string(
+    "init_from", None, "Model or work directory that a training starts with; auto = the best fit."
+)
 flags.DEFINE_list("runs", None, "Runs to compare: work directories, series or recorded results.")
 flags.DEFINE_bool("pictures", True, "Write pictures of attention and confusions to TensorBoard.")
 flags.DEFINE_string("split", "test", "Split to score: train, dev, test or mismatched.")

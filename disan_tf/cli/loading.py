@@ -143,9 +143,13 @@ def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list
 def initial_model(name):
     """Returns the model of --init_from, which is loaded when a training begins."""
     from disan_tf.runs.bundle import load_bundle
+    from disan_tf.runs.work_directory import AUTO
     from disan_tf.serving.presets import find_bundle
+    from disan_tf.study.start import CANDIDATES, AutomaticStart
     from disan_tf.training.initial_model import InitialModel
 
+    if name == AUTO:
+        return AutomaticStart([initial_model(candidate) for candidate in CANDIDATES])
     return InitialModel(name, lambda: load_bundle(find_bundle(name)))
 
 

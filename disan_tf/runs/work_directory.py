@@ -57,6 +57,7 @@ ADDED = {
     "train.criterion": "",
     "task.calibrate": False,
 }
+AUTO = "auto"  # the name of a model that the training part chooses
 # Removed options of older versions, with the only value that files may still have.
 REMOVED = {"embedding.mix_l2": 0.0, "encoder.own_parameters": False}
 _PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
@@ -173,9 +174,9 @@ class WorkDirectory:
 def check_start(workdir: Path, name: Optional[str]) -> None:
     """Raises UserError if the training in a work directory began with another model than this.
 
-    `name` is the name of the model; None = random weights.
+    `name` is the name of the model; None = random weights, `AUTO` = whatever was chosen.
     """
-    if not (workdir / "run.json").exists():
+    if name == AUTO or not (workdir / "run.json").exists():
         return
     recorded = read_start(workdir)
     if (recorded and recorded["name"]) == name:

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -51,8 +51,7 @@ def fit_baselines(
     """
     if len(np.unique(train.labels)) < 2:
         return []
-    words = np.array([*_SPECIAL, *vocabulary], dtype=object)
-    texts = [_texts(part, words) for part in (train, dev, split)]
+    texts = [texts_of(part, vocabulary) for part in (train, dev, split)]
     labels = train.labels, dev.labels
 
     def score(predictions):
@@ -67,17 +66,13 @@ def fit_baselines(
 def _fit(features: str, texts, labels, score):
     """Returns a `Baseline`; None if the texts have no features."""
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
     start = time.process_time()
-    vectorizers = [TfidfVectorizer(**options) for options in FEATURES[features]]
-    try:
-        for vectorizer in vectorizers:
-            vectorizer.fit(text for field in texts[0] for text in field)
-    except ValueError:  # an empty vocabulary
+    parts = fit_features(features, *texts)
+    if parts is None:
         return None
-    of_train, of_dev, of_split = (_features(vectorizers, fields) for fields in texts)
+    of_train, of_dev, of_split = parts
     regression = LogisticRegression(max_iter=_MOST_STEPS, warm_start=True)
     best, best_score = (None, None), -1.0
     for strength in STRENGTHS:
@@ -112,13 +107,35 @@ def describe_baseline(
     )
 
 
-def _texts(split: Split, words: np.ndarray) -> list[list[str]]:
+def texts_of(split: Split, vocabulary: Sequence[str]) -> list[list[str]]:
     """Returns the texts of each field, with spaces between the tokens."""
+    words = np.array([*_SPECIAL, *vocabulary], dtype=object)
     parts = [(split.ids[field], split.offsets[field]) for field in split.fields]
     return [
         [" ".join(words[ids[start:end]]) for start, end in zip(offsets, offsets[1:])]
         for ids, offsets in parts
     ]
+
+
+def fit_features(features: str, *parts: list[list[str]]) -> Optional[list]:
+    """Computes the TF-IDF features of parts of a corpus; the first part's texts are fitted.
+
+    Args:
+      features: a key of `FEATURES`.
+      *parts: the texts of each field, from `texts_of`.
+
+    Returns:
+      For each part a sparse matrix with a row for each example; None if the texts have no features.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizers = [TfidfVectorizer(**options) for options in FEATURES[features]]
+    try:
+        for vectorizer in vectorizers:
+            vectorizer.fit(text for field in parts[0] for text in field)
+    except ValueError:  # an empty vocabulary
+        return None
+    return [_features(vectorizers, fields) for fields in parts]
 
 
 def _features(vectorizers, fields: list[list[str]]):

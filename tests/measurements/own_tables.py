@@ -1,10 +1,13 @@
-"""Compares `TextClassifier.fine_tune` with TF-IDF, averaged word vectors and a Bi-LSTM.
+"""Compares own models of a table with TF-IDF, averaged word vectors and a Bi-LSTM.
+
+Own models are those of `configs/own_table.py` and of `TextClassifier.fine_tune`.
 
 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 OMP_NUM_THREADS=1 \\
   python -m tests.measurements.own_tables --data_dir=data --output=own_tables.json
 
-An existing output is continued. --data_dir has the corpora of `data_prep.download`, and in
-`own_tables/` Banking77 and the Microsoft Research Paraphrase Corpus.
+An existing output is continued; --tables=cr,trec measures some tables. --data_dir has the corpora
+of `data_prep.download`, and in `own_tables/` Banking77 and the Microsoft Research Paraphrase
+Corpus.
 """
 
 import argparse
@@ -18,9 +21,12 @@ from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
+from ml_collections import ConfigDict
 
+import disan_tf
 from data_prep.prepare import prepare
 from disan_tf import TextClassifier
+from disan_tf.cli.loading import initial_model, read_config
 from disan_tf.common.files import write_json
 from disan_tf.common.machine import describe_machine
 from disan_tf.common.tables import markdown_table
@@ -28,16 +34,17 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.metrics.differences import Predictions, difference
 from disan_tf.serving.fine_tuning.recipe import hold_out
 from disan_tf.study.baseline import fit_baselines
+from disan_tf.training.train import train as train_model
 from tests.support.runs.training import load_config
 
 Rows = Sequence[tuple[str, ...]]  # one text or two, then the class
 JOBS = (  # table, training rows (0 = all), seeds, preset
     ("cr", 500, (1, 2, 3), "disan_sst2"),
     ("cr", 2000, (1,), "disan_sst2"),
-    ("subj", 500, (1, 2, 3), "disan_snli"),
-    ("trec", 500, (1, 2, 3), "disan_snli"),
-    ("trec", 3000, (1,), "disan_snli"),
-    ("banking77", 0, (1,), "disan_snli"),
+    ("subj", 500, (1, 2, 3), "disan_sst2"),
+    ("trec", 500, (1, 2, 3), "disan_sst2"),
+    ("trec", 3000, (1,), "disan_sst2"),
+    ("banking77", 0, (1,), "disan_sst2"),
     ("sick", 0, (1,), "disan_snli"),
     ("msr", 0, (1,), "disan_snli"),
     ("multinli_telephone", 0, (1,), "disan_snli"),
@@ -94,31 +101,62 @@ def _shuffled(rows: Rows, seed: int) -> Rows:
     return rows
 
 
-def fit_tfidf(train: Rows, test: Rows, *_) -> list[str]:
-    """Returns the predictions of the first baseline that `--mode=evaluate` prints."""
+def fit_tfidf(features: str) -> Callable[..., tuple[list[str], int]]:
+    """Returns a function that fits a baseline of `--mode=evaluate` and returns its predictions.
+
+    `features` is a key of `disan_tf.study.baseline.FEATURES`.
+    """
+
+    def fit(train, test, *_):
+        with tempfile.TemporaryDirectory() as folder:
+            config = _write_table(Path(folder), train, test)
+            config.data.vectors = ""
+            corpus = PreparedCorpus(prepare(config.data, Path(folder), Path(folder) / "prepared"))
+            splits = [corpus.split(part) for part in ("train", "dev", "test")]
+            count = len(corpus.classes)
+            found = fit_baselines(corpus.vocabulary, *splits, count, "accuracy")
+            (made,) = [baseline for baseline in found if baseline.features == features]
+            return [corpus.classes[number] for number in made.predictions], 0
+
+    return fit
+
+
+def _write_table(folder: Path, train: Rows, test: Rows) -> ConfigDict:
+    """Writes both parts of a table; returns the config that reads them."""
     names = ("text", "label") if len(train[0]) == 2 else ("text", "second_text", "label")
+    for part, rows in (("train", train), ("test", test)):
+        with open(folder / f"{part}.csv", "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([names, *rows])
     config = load_config("own_table", "pairs" if len(names) == 3 else "")
-    config.data.update(train="train.csv", test="test.csv", vectors="")
-    with tempfile.TemporaryDirectory() as folder:
-        for part, rows in (("train", train), ("test", test)):
-            with open(Path(folder) / f"{part}.csv", "w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows([names, *rows])
-        corpus = PreparedCorpus(prepare(config.data, Path(folder), Path(folder) / "prepared"))
-        splits = [corpus.split(part) for part in ("train", "dev", "test")]
-        words, _ = fit_baselines(corpus.vocabulary, *splits, len(corpus.classes), "accuracy")
-        return [corpus.classes[number] for number in words.predictions]
+    config.data.update(train="train.csv", test="test.csv")
+    return config
 
 
-def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> list[str]:
+def commands(train: Rows, test: Rows, _, seed: int) -> tuple[list[str], int]:
+    """Returns the predictions after the five commands of data_prep/OWN_TABLE.md."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        config = _write_table(folder, train, test)
+        config.seed = seed
+        corpus = PreparedCorpus(prepare(config.data, folder, folder / "prepared"))
+        work = folder / "work"
+        initial = initial_model("auto")
+        run = train_model(read_config(config), lambda: corpus, work, None, initial, False)
+        model = disan_tf.load(work)
+        texts = [row[:-1] if len(row) == 3 else row[0] for row in test]
+        return [row["label"] for row in model.predict(texts)], round(run["epoch"])
+
+
+def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> tuple[list[str], int]:
     """Returns the predictions of `TextClassifier.fine_tune`."""
     pairs, labels = len(train[0]) == 3, [row[-1] for row in train]
     texts = [[row[:-1] if pairs else row[0] for row in rows] for rows in (train, test)]
     model = TextClassifier.from_preset(preset, sorted({*labels}), pairs=pairs)
-    model.fine_tune(texts[0], labels, seed=seed, verbose=0)
-    return model.predict_labels(texts[1])
+    history = model.fine_tune(texts[0], labels, seed=seed, verbose=0)
+    return model.predict_labels(texts[1]), len(history.epoch)
 
 
-def keras_model(make_encoder: Callable, patience: int) -> Callable[..., list[str]]:
+def keras_model(make_encoder: Callable, patience: int) -> Callable[..., tuple[list[str], int]]:
     """Returns a function that fits a model of Keras' layers and returns its predictions.
 
     The weights are those of the epoch with the highest validation accuracy.
@@ -149,8 +187,9 @@ def keras_model(make_encoder: Callable, patience: int) -> Callable[..., list[str
         best = {"patience": patience, "restore_best_weights": True}
         stop = keras.callbacks.EarlyStopping("val_accuracy", **best)
         options = {"epochs": _EPOCHS, "batch_size": _BATCH, "callbacks": [stop], "verbose": 0}
-        model.fit(ids, labels, validation_data=(dev, dev_labels), **options)
-        return [classes[number] for number in model.predict(test, verbose=0).argmax(-1)]
+        history = model.fit(ids, labels, validation_data=(dev, dev_labels), **options)
+        predictions = model.predict(test, verbose=0).argmax(-1)
+        return [classes[number] for number in predictions], len(history.epoch)
 
     return fit
 
@@ -166,16 +205,18 @@ def _bi_lstm():
     return tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(_DIM))
 
 
-METHODS = {
-    "tfidf": fit_tfidf,
+METHODS = {  # each returns the predicted classes, and the number of epochs or 0
+    "tfidf": fit_tfidf("words"),
+    "tfidf_characters": fit_tfidf("words and characters"),
     "average": keras_model(tf.keras.layers.GlobalAveragePooling1D, _EPOCHS),
     "bi_lstm": keras_model(_bi_lstm, 4),
+    "commands": commands,
     "fine_tune": fine_tune,
 }
 
 
 def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
-    """Returns accuracies on the test part, processor seconds, and gains over TF-IDF."""
+    """Returns accuracies on the test part, processor seconds, and gains over both TF-IDF models."""
     train, test = read_table(data, table)
     train = _shuffled(train, seed)[: count or None]
     classes = sorted({row[-1] for row in (*train, *test)})
@@ -184,17 +225,22 @@ def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
     for name, fit in METHODS.items():
         tf.keras.utils.set_random_seed(seed)
         started = time.process_time()
-        predictions = np.array([classes.index(label) for label in fit(train, test, preset, seed)])
+        labels, epochs = fit(train, test, preset, seed)
+        predictions = np.array([classes.index(label) for label in labels])
         seconds = time.process_time() - started
         by_method[name] = Predictions(predictions, gold)
-        gain, _ = difference([by_method[name]], [by_method["tfidf"]], "accuracy")
         scores[name] = {
             "accuracy": float(np.mean(predictions == gold)),
-            "gain": dict(zip(("value", "low", "high"), gain)),
             "cpu_seconds": round(seconds, 1),
+            **({"epochs": epochs} if epochs else {}),
         }
+        for key, baseline in {"gain": "tfidf", "gain_over_characters": "tfidf_characters"}.items():
+            if baseline in by_method:
+                gain, _ = difference([by_method[name]], [by_method[baseline]], "accuracy")
+                scores[name][key] = dict(zip(("value", "low", "high"), gain))
         tf.keras.backend.clear_session()
-    job = {"table": table, "rows": len(train), "seed": seed, "preset": preset}
+    tokens = sum(len(text.split()) for row in train for text in row[:-1])
+    job = {"table": table, "rows": len(train), "tokens": tokens, "seed": seed, "preset": preset}
     return {**job, "test_rows": len(test), "scores": scores}
 
 
@@ -209,11 +255,11 @@ def table_lines(jobs: Sequence[dict]) -> list[dict[str, str]]:
         for method in METHODS:
             scores = (100 * job["scores"][method]["accuracy"] for job in group)
             line[method] = "; ".join(f"{score:.1f}" for score in scores)
-        gains = [[100 * x for x in job["scores"]["fine_tune"]["gain"].values()] for job in group]
-        line["gain over TF-IDF"] = "; ".join(
-            "{:+.1f} ({:+.1f} to {:+.1f})".format(*x) for x in gains
+        gains = (job["scores"]["commands"]["gain_over_characters"].values() for job in group)
+        line["commands' gain over tfidf_characters"] = "; ".join(
+            "{:+.1f} ({:+.1f} to {:+.1f})".format(*(100 * x for x in gain)) for gain in gains
         )
-        for method in ("bi_lstm", "fine_tune"):
+        for method in ("tfidf_characters", "bi_lstm", "commands", "fine_tune"):
             seconds = [job["scores"][method]["cpu_seconds"] for job in group]
             line[f"{method}, seconds"] = f"{np.mean(seconds):.0f}"
         lines.append({**line, "preset": group[0]["preset"]})
@@ -225,12 +271,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="tests.measurements.own_tables")
     parser.add_argument("--data_dir", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--tables", default=",".join(dict.fromkeys(job[0] for job in JOBS)))
     options = parser.parse_args()
     jobs = json.loads(options.output.read_text())["jobs"] if options.output.exists() else []
     done = {(job["table"], job["requested_rows"], job["seed"]) for job in jobs}
     for table, count, seeds, preset in JOBS:
         for seed in seeds:
-            if (table, count, seed) not in done:
+            if table in options.tables.split(",") and (table, count, seed) not in done:
                 job = measure(options.data_dir, table, count, seed, preset)
                 jobs.append({**job, "requested_rows": count})
                 print(json.dumps(jobs[-1]), flush=True)

@@ -319,7 +319,8 @@ class TextClassifier(TextModel):
         if validation_data is None:
             (x, y), validation_data = hold_out(x, y, seed)
         elif isinstance(validation_data, (tuple, list)) and len(validation_data) in (2, 3):
-            validation_data = (*self._read(*validation_data[:2], kind), *validation_data[2:])
+            texts, labels, *weights = validation_data
+            validation_data = (*self._read(texts, labels, kind), *weights)
         else:
             validation_data, _ = self._read(validation_data, None, kind)
         options["class_weight"] = self._class_weights(kwargs.get("class_weight"))

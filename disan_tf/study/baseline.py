@@ -98,12 +98,15 @@ def describe_baseline(
     interval, _ = difference([model], [other], criterion)
     lead, low, high = (100 * part for part in interval)
     name = {"accuracy": "accuracy", "macro_f1": "macro F1"}[criterion]
+    verdict = "the model is better" if low > 0 else "undecided"
+    if high < 0:
+        verdict = "the baseline is better: use it, see docs/how_to/something_else.md"
     return (
         f"baseline, TF-IDF of {baseline.features} and logistic regression (C="
         f"{baseline.strength:g}, {baseline.seconds:.0f} processor seconds): accuracy "
         f"{accuracy(baseline.predictions, labels):.4f}, macro F1 "
         f"{macro_f1(baseline.predictions, labels, classes):.4f}; the model's {name} is {lead:+.1f} "
-        f"points (95 % interval {low:+.1f} to {high:+.1f})"
+        f"points (95 % interval {low:+.1f} to {high:+.1f}), {verdict}"
     )
 
 

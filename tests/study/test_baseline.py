@@ -1,5 +1,6 @@
 """The baseline of TF-IDF and logistic regression."""
 
+import re
 from random import Random
 
 import numpy as np
@@ -103,5 +104,14 @@ def test_the_lead_is_paired():
     text = describe_baseline(Baseline("words", other, 10.0, 2.4), model, labels, 2, "accuracy")
     assert "of words and logistic regression (C=10, 2 processor seconds): accuracy 0.7000" in text
     assert "macro F1 0.7000; the model's accuracy is +10.0 points" in text
-    low, high = text.partition("interval ")[2].rstrip(")").split(" to ")
+    low, high = re.search(r"interval (\S+) to (\S+)\), the model is better$", text).groups()
     assert 4 <= float(low) <= 6 and 15 <= float(high) <= 17  # unpaired: -2 and +22
+
+
+@pytest.mark.parametrize("right, verdict", [(70, "undecided"), (50, "the baseline is better: use")])
+def test_a_lead_is_judged_by_its_interval(right, verdict):
+    labels = np.array([0, 1] * 50)
+    model, other = labels.copy(), labels.copy()
+    model[right:], other[:29] = 1 - labels[right:], 1 - labels[:29]
+    text = describe_baseline(Baseline("words", other, 10.0, 2.4), model, labels, 2, "macro_f1")
+    assert f"), {verdict}" in text

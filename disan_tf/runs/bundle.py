@@ -103,11 +103,11 @@ class Bundle:
         return TracedTextToIds(self.text_to_ids())
 
 
-def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = False) -> None:
+def save_bundle(directory, model, config, corpus, scores: dict, precision: str = "float32") -> None:
     """Writes the bundle of a model trained on a prepared corpus; replaces an older bundle.
 
-    `scores` are the model's step and dev scores. With `halve`, matrices, with the word vectors, are
-    stored in half precision, in less than half the space; they are loaded as float32.
+    `scores` are the model's step and dev scores. `precision` says how matrices are stored, see
+    `disan_tf.runs.weight_files`; they are loaded as float32.
     """
     names = [VOCABULARY, *EMBEDDINGS[config.embedding.name].files]
     copied = {name: (corpus.directory / name).read_bytes() for name in names}
@@ -121,11 +121,11 @@ def save_bundle(directory, model, config, corpus, scores: dict, halve: bool = Fa
         "bilm": model.embedding.bilm_options,
         "scores": scores,
     }
-    write_bundle(directory, model, info, copied, halve)
+    write_bundle(directory, model, info, copied, precision)
 
 
 def write_bundle(
-    directory, model, info: dict, copied: Mapping[str, bytes], halve: bool = False
+    directory, model, info: dict, copied: Mapping[str, bytes], precision: str = "float32"
 ) -> None:
     """Writes a bundle, see `save_bundle`; replaces an older one.
 
@@ -134,7 +134,7 @@ def write_bundle(
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    weights = weights_as_hdf5(model, halve)
+    weights = weights_as_hdf5(model, precision)
     digest = hashlib.sha256(weights).hexdigest()
     name = f"step-{info['scores']['step']:08d}-{digest[:12]}.weights.h5"
     digests = {name: digest}

@@ -1,10 +1,18 @@
-"""Writes and reads a model's weights in an HDF5 file, and checks what it reads."""
+"""Writes and reads a model's weights in an HDF5 file, and checks what it reads.
+
+A file has one of the `PRECISIONS`; weights are read as float32 in each. In a file of float16,
+matrices are float16 with the eight significant bits that products in bfloat16 read (the other three
+bits would be a fifth of the file). In a file of int8, matrices are int8 with scales, see
+`disan_tf.common.int8_arrays`: a table of word vectors has a scale for each row, any other matrix
+for each column, which is an output. Vectors are float32 in all files.
+"""
 
 import functools
 import io
 import re
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Optional
 
@@ -13,46 +21,83 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
+from disan_tf.common.int8_arrays import SCALES, encode, read_array, scales_of
+from disan_tf.common.options import join_choices
+from disan_tf.layers.embedding.words import WordEmbedding
 
+PRECISIONS = ("float32", "float16", "int8")
 REMEDY = "restore it or train the model again"
 MOST_LINKS, DEEPEST = 100_000, 64  # of an HDF5 file; our largest has a few hundred, in 8 levels
+# Largest codes of int8 arrays. Fewer codes take less space when they are compressed, and texts
+# hardly use the fixed words.
+_TRAINED_CODES, _FIXED_CODES, _MATRIX_CODES = 127, 20, 127
 
 
-def weights_as_hdf5(model: tf.keras.Model, halve: bool = False) -> bytes:
+def weights_as_hdf5(model: tf.keras.Model, precision: str = "float32") -> bytes:
     """Returns the content of an HDF5 file with a model's weights, under Keras 2's names.
 
-    The file is built in memory, because HDF5 ends the process if a write to the disk fails. With
-    `halve`, matrices are stored as compressed float16.
+    The file is built in memory, because HDF5 ends the process if a write to the disk fails.
+    `precision` is one of `PRECISIONS`.
     """
-    content = io.BytesIO()
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision={precision!r} must be {join_choices(PRECISIONS)}.")
+    content, tables = io.BytesIO(), {}
     with h5py.File(content, "w") as file:
         for layer, place in _places(model):
             layer.save_own_variables(file.require_group(place))
-    return (_halved(content) if halve else content).getvalue()
+            if isinstance(layer, WordEmbedding):
+                tables.update({f"{place}/0": _TRAINED_CODES, f"{place}/1": _FIXED_CODES})
+    if precision == "float32":
+        return content.getvalue()
+    return _packed(content, tables if precision == "int8" else None).getvalue()
 
 
-def _halved(content: io.BytesIO) -> io.BytesIO:
-    """Copies the content of a file of weights with all matrices as compressed float16.
+def _packed(content: io.BytesIO, tables: Optional[dict[str, int]]) -> io.BytesIO:
+    """Copies the content of a file of weights with all matrices as int8 or float16.
 
-    Matrices are rounded to the eight significant bits that products in bfloat16 read; the other
-    three bits would be a fifth of the file.
+    `tables` has the largest code of each table of word vectors by name; None stores float16.
     """
-    halved = io.BytesIO()
+    packed = io.BytesIO()
 
     def copy(name, item):
         if isinstance(item, h5py.Group):
             copied = target.require_group(name)
-        elif item.ndim == 2 and item.dtype == np.float32:
-            content = _round(item[()].astype(np.float16))
-            copied = target.create_dataset(name, data=content, compression="gzip", shuffle=True)
-        else:
+        elif item.ndim < 2 or item.dtype != np.float32:
             copied = target.create_dataset(name, data=item[()])
+        elif tables is None:
+            copied = _store_floats(target, name, _round(item[()].astype(np.float16)))
+        else:
+            axis = (1,) if item.name in tables else tuple(range(item.ndim - 1))
+            codes, scales = encode(item[()], tables.get(item.name, _MATRIX_CODES), axis)
+            copied = _store_codes(target, name, codes)
+            _store_floats(target, scales_of(name), scales)
         copied.attrs.update(item.attrs)
 
-    with h5py.File(content) as source, h5py.File(halved, "w") as target:
+    with h5py.File(content) as source, h5py.File(packed, "w") as target:
         target.attrs.update(source.attrs)
         source.visititems(copy)
-    return halved
+    return packed
+
+
+def _store_floats(file: h5py.File, name: str, array: np.ndarray) -> h5py.Dataset:
+    """Stores floats, compressed unless they are none."""
+    layout = {"compression": "gzip", "shuffle": True} if array.size else {}
+    return file.create_dataset(name, data=array, **layout)
+
+
+def _store_codes(file: h5py.File, name: str, codes: np.ndarray) -> h5py.Dataset:
+    """Stores int8, deflated without a search for repetitions.
+
+    HDF5's own deflate finds short ones by chance, with which fixed vectors take 7 % more space.
+    """
+    if not codes.size:
+        return file.create_dataset(name, data=codes)
+    layout = {"chunks": codes.shape, "compression": "gzip"}
+    stored = file.create_dataset(name, codes.shape, codes.dtype, **layout)
+    deflate = zlib.compressobj(strategy=zlib.Z_HUFFMAN_ONLY)
+    content = deflate.compress(codes.tobytes()) + deflate.flush()
+    stored.id.write_direct_chunk((0,) * codes.ndim, content)
+    return stored
 
 
 def _round(array: np.ndarray) -> np.ndarray:
@@ -65,14 +110,17 @@ def read_weights(model: tf.keras.Model, path: Path) -> None:
     """Loads the weights of a model from a file.
 
     Raises UserError if the file is no HDF5, refers to other files, has other weights than the
-    model, or weights that are not finite.
+    model, weights that are not finite, or scales that do not belong to its int8 arrays.
     """
     try:
         with h5py.File(path) as file:
-            _check_shapes(model, list(datasets(file)))
+            _check_shapes(model, datasets(file))
             with np.errstate(over="ignore"):  # numbers that overflow are rejected below
                 for layer, place in _places(model):
-                    layer.load_own_variables(file.get(place, {}))
+                    arrays = {
+                        name: read_array(file, f"{place}/{name}") for name in file.get(place, ())
+                    }
+                    layer.load_own_variables(arrays)
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         sentence = f"{path} does not hold the weights of the model ({reason}); {REMEDY}."
@@ -165,9 +213,21 @@ def _numpy_kind(weight) -> str:
     return np.dtype(_dtype(weight).as_numpy_dtype).kind
 
 
-def _check_shapes(model: tf.keras.Model, datasets: list[h5py.Dataset]) -> None:
-    """Raises ValueError unless the arrays match the weights in number, shape and kind."""
-    stored = Counter((item.shape, item.dtype.kind) for item in datasets)
+def _check_shapes(model: tf.keras.Model, datasets: Iterable[h5py.Dataset]) -> None:
+    """Raises ValueError unless the arrays match the weights in number, shape and kind.
+
+    Arrays of int8 match floats, and must be those that have scales.
+    """
+    stored, scales, coded = Counter(), set(), set()
+    for item in datasets:
+        if item.name.startswith(SCALES):
+            scales.add(item.name)
+            continue
+        if item.dtype == np.int8:
+            coded.add(scales_of(item.name))
+        stored[item.shape, "f" if item.dtype == np.int8 else item.dtype.kind] += 1
+    for name in sorted(coded ^ scales):
+        raise ValueError(f"{name} {'is missing' if name in coded else 'belongs to no int8 array'}")
     wanted = Counter(
         (tuple(weight.shape), "f" if _dtype(weight).is_floating else _numpy_kind(weight))
         for weight in model.weights

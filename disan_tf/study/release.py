@@ -1,13 +1,17 @@
 """Publishes a trained model: `checkpoints/<name>/`, a model card, and a row of the manifest.
 
-With `--prepared`, the model gets all words of its vector file, and is stored in half precision.
+With `--prepared`, the model gets all words of its vector file, and is stored as int8 or float16.
 """
 
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Optional
+
+import tensorflow as tf
+from ml_collections import ConfigDict
 
 from disan_tf.common import files
 from disan_tf.common.errors import UserError, exit_status
@@ -59,7 +63,7 @@ def release(
     """Copies the best model of an evaluated work directory; returns the new folder.
 
     Args:
-      workdir: the work directory of the training.
+      workdir: the work directory of the training, or the folder of a released model.
       name: the model's name.
       command: the command that trained it; "" = the one in `run.json`.
       checkpoints: the parent of the new folder, with a `manifest.tsv` that gets a row.
@@ -71,6 +75,7 @@ def release(
         another corpus.
     """
     source, series, target = workdir / "best", None, checkpoints / name
+    source = source if source.is_dir() else workdir
     info = read_info(source)
     check_digests(source, info)
     model = TASKS[info["config"]["task"]["name"]]
@@ -79,22 +84,20 @@ def release(
         path = checkpoints / "results" / f"{result}.json"
         series = files.read_json(path, "record it with --mode=report")
     with files.scratch_folder(target) as scratch:
-        new, vectors = scratch / "new", None
-        new.mkdir()
         if prepared:
             corpus = PreparedCorpus(prepared)
-            _extend(load_bundle(source), corpus, new)
-            bundle = load_bundle(new)
-            reports = {split: evaluate(bundle, corpus, split) for split in _SPLITS}
-            info, vectors = bundle.info, corpus.manifest[Keys.VECTORS]
+            new, precision, reports = _pack(load_bundle(source), corpus, scratch)
+            info, vectors = read_info(new), corpus.manifest[Keys.VECTORS]
         else:
+            new, precision, vectors = scratch / "new", "", None
+            new.mkdir()
             for file in ("model.json", *info["sha256"]):
                 files.copy_file(source / file, new / file)
             remedy = "run --mode=evaluate with --split=dev and --split=test first"
             paths = {split: workdir / "evaluation" / f"{split}.json" for split in _SPLITS}
             reports = {split: files.read_json(path, remedy) for split, path in paths.items()}
         scores = {split: report[model.criterion] for split, report in reports.items()}
-        card = model_card(name, model, info, scores, command, vectors, series)
+        card = model_card(name, model, info, scores, command, vectors, series, precision)
         files.write_atomically(new / "README.md", card)
         if target.exists():
             os.replace(target, scratch / "old")
@@ -103,8 +106,36 @@ def release(
     return target
 
 
-def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
-    """Saves a model with all words of `corpus`; its training words keep their vectors."""
+def _pack(bundle: Bundle, corpus: PreparedCorpus, parent: Path) -> tuple[Path, str, dict]:
+    """Saves a model with all words of `corpus`, as int8 unless that costs too much on test.
+
+    Returns:
+      Its folder, which is below `parent`, its precision, and its reports by split.
+    """
+    model, config = _extend(bundle, corpus)
+    reports = {}
+    for precision in ("float16", "int8"):
+        folder = parent / precision
+        save_bundle(folder, model, config, corpus, bundle.info["scores"], precision)
+        saved = load_bundle(folder)
+        reports[precision] = {split: evaluate(saved, corpus, split) for split in _SPLITS}
+    precision = choose_precision(
+        model.criterion, *(reports[precision]["test"] for precision in ("float16", "int8"))
+    )
+    return parent / precision, precision, reports[precision]
+
+
+def choose_precision(criterion: str, half: Mapping, coded: Mapping) -> str:
+    """Returns "int8" if its report on test is nearly as good as that of float16, else "float16".
+
+    It may be worse by one example, or Pearson's r by .0005.
+    """
+    most = 0.0005 if criterion == "pearson" else 1.5 / coded["examples"]  # 1.5, for rounding
+    return "int8" if half[criterion] - coded[criterion] <= most else "float16"
+
+
+def _extend(bundle: Bundle, corpus: PreparedCorpus) -> tuple[tf.keras.Model, ConfigDict]:
+    """Returns a model with all words of `corpus`; its training words keep their vectors."""
     trained = bundle.info["words"][0]
     words = corpus.vocabulary
     if corpus.words[0] != trained or words[:trained] != bundle.vocabulary[:trained]:
@@ -118,8 +149,7 @@ def _extend(bundle: Bundle, corpus: PreparedCorpus, directory: Path) -> None:
     table = {id(model.embedding.fixed): corpus.vectors[trained:]}
     for ours, theirs in zip(model.weights, bundle.model.weights):
         ours.assign(table.get(id(ours), theirs))
-    scores = bundle.info["scores"]
-    save_bundle(directory, model, config.lock(), corpus, scores, halve=True)
+    return model, config.lock()
 
 
 def _add_row(checkpoints, name, info, criterion, scores) -> None:
@@ -141,6 +171,7 @@ def model_card(
     command: str,
     vectors: Optional[dict] = None,
     series: Optional[dict] = None,
+    precision: str = "",
 ) -> str:
     """Returns the model card in Markdown.
 
@@ -151,8 +182,10 @@ def model_card(
       command: the command that trained it.
       vectors: the vector file's entry in the manifest of the corpus; None if there is none.
       series: the recorded result of its series of trainings; None without one.
+      precision: how its matrices are stored if it has `vectors`, "int8" or "float16".
     """
-    rows, fold = _rows(model, info, scores, vectors, series), info["config"]["data"].get("fold")
+    rows = _rows(model, info, scores, vectors, series, precision)
+    fold = info["config"]["data"].get("fold")
     member = f"seed {info['config']['seed']}" + f" and fold {fold}" * (fold is not None)
     temperature = info["scores"].get("temperature")
     calibration = "Probabilities are not calibrated."
@@ -183,7 +216,7 @@ sentences unlike the training data. `model.json` has the digests of all files.
 {_LICENCE if vectors else ""}"""
 
 
-def _rows(model, info, scores, vectors, series) -> dict[str, str]:
+def _rows(model, info, scores, vectors, series, precision) -> dict[str, str]:
     """Returns the card's table, see `model_card`."""
     corpus, trained = info["config"]["data"]["corpus"], info["words"][0]
     score = "accuracy" if model.criterion == "accuracy" else "Pearson's r"
@@ -208,7 +241,8 @@ def _rows(model, info, scores, vectors, series) -> dict[str, str]:
             "vector"
         )
         rows["precision"] = (
-            "weights are stored as float16; the scores were measured with these weights, in float32"
+            f"matrices are stored as {precision}; the scores were measured with these weights, in "
+            "float32"
         )
     case = "lower-cased" if info["tokenizer"]["lowercase"] else "case kept"
     return {**rows, "text": f"tokenised as in the Penn Treebank, {case}"}
@@ -233,7 +267,7 @@ def _series_row(criterion, series):
     spread = (series.get("standard_deviation") or {}).get("test", {}).get(criterion)
     if spread is not None:
         text += f" (standard deviation {_show(criterion, spread).rstrip(' %')})"
-    label = f"mean of {members} trainings" if members > 1 else "before rounding to float16"
+    label = f"mean of {members} trainings" if members > 1 else "before rounding"
     return {label: f"{text} on test"}
 
 
@@ -245,7 +279,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--workdir", type=home_path, required=True, help="folder of an evaluated training")
+    add("--workdir", type=home_path, required=True, help="evaluated training, or released model")
     add("--name", required=True, help="name of the released model")
     add("--command", default="", help="training command (default: from run.json)")
     add("--prepared", type=home_path, help="corpus prepared with fixed_words=all")

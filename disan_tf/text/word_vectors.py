@@ -16,6 +16,7 @@ import numpy as np
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import bounded_lines, open_bytes, read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.common.int8_arrays import read_array
 from disan_tf.common.options import join_choices
 from disan_tf.common.paths import below
 from disan_tf.text.lookup import VOCABULARY
@@ -247,6 +248,6 @@ def read_preset(path: Path) -> dict[str, np.ndarray]:
     with h5py.File(path.parent / info["weights"]) as weights:
         if _TABLES not in weights:
             raise UserError(f"{path.parent} has no word vectors; choose another model.")
-        tables = [weights[f"{_TABLES}/{number}"][()] for number in range(2)]
+        tables = [read_array(weights, f"{_TABLES}/{number}") for number in range(2)]
     words = [word for _, word in read_lines(path.parent / VOCABULARY)]
     return dict(zip(words, np.concatenate(tables).astype(np.float32)))

@@ -15,7 +15,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.models import SentenceClassifier
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.serving.presets import find_bundle, read_manifest
-from disan_tf.study.release import licence_row, model_card, release
+from disan_tf.study.release import choose_precision, licence_row, model_card, release
 from disan_tf.training.evaluation import evaluate
 from tests.support.models.bundles import RELATEDNESS, make_pair_bundle
 from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
@@ -87,24 +87,54 @@ def with_vectors(tmp_path_factory):
     return folder / "run", prepare(config.data, folder / "data", folder / "prepared"), numbers
 
 
-def test_a_released_model_gets_all_words_of_its_vectors_in_half_precision(with_vectors, tmp_path):
+@pytest.mark.parametrize("precision", ["int8", "float16"])
+def test_a_released_model_gets_all_words_of_its_vectors(
+    precision, with_vectors, tmp_path, monkeypatch
+):
     workdir, prepared, numbers = with_vectors
+    monkeypatch.setattr("disan_tf.study.release.choose_precision", lambda *_: precision)
     folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared)
     before, after = load_bundle(workdir / "best"), load_bundle(folder)
     assert {"zebra", "kettle"} <= {*after.vocabulary} - {*before.vocabulary}
     place = after.vocabulary.index("zebra") - after.info["words"][0]
-    fixed = after.model.embedding.fixed.numpy()
-    rounded = {"rtol": 2.0**-8 + 2.0**-11, "atol": 1e-6}  # to eight bits of eleven
-    np.testing.assert_allclose(fixed[place], numbers[2], **rounded)
-    trained = before.model.embedding.trained
-    np.testing.assert_allclose(after.model.embedding.trained, trained, **rounded)
-    for one, other in zip(after.model.encoder.weights, before.model.encoder.weights):
-        np.testing.assert_allclose(one, other, **rounded if other.shape.rank == 2 else {"rtol": 0})
-    weights = next(folder.glob("*.weights.h5"))
-    with h5py.File(weights) as file:
-        assert file["layers/word_embedding/vars/0"].dtype == np.float16
+    fixed = after.model.embedding.fixed.numpy()[place]
+    # float16 has eight bits of eleven; int8 has steps of 1/127 or 1/20 of the largest number
+    half = {"rtol": 2.0**-8 + 2.0**-11, "atol": 1e-6}
+    rounded = half if precision == "float16" else {"atol": 0.51 / 20 * np.abs(numbers[2]).max()}
+    np.testing.assert_allclose(fixed, numbers[2], **rounded)
+    pairs = zip(before.model.encoder.weights, after.model.encoder.weights)
+    for one, other in [*pairs, (before.model.embedding.trained, after.model.embedding.trained)]:
+        rounded = half if precision == "float16" else {"atol": 0.51 / 127 * np.abs(one).max()}
+        np.testing.assert_allclose(other, one, **rounded if one.shape.rank == 2 else {"rtol": 0})
+    with h5py.File(next(folder.glob("*.weights.h5"))) as file:
+        assert file["layers/word_embedding/vars/0"].dtype == np.dtype(precision)
         dense = file["layers/additive_encoder/attention/token_map/dense/vars"]
-        assert [dense[name].dtype for name in "01"] == [np.float16, np.float32]
+        assert [dense[name].dtype for name in "01"] == [np.dtype(precision), np.float32]
+    assert f"matrices are stored as {precision};" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "criterion, half, coded, precision",
+    [
+        ("accuracy", 0.5, 0.4, "int8"),  # an example of ten
+        ("accuracy", 0.5, 0.3, "float16"),
+        ("accuracy", 0.5, 0.9, "int8"),
+        ("pearson", 0.8500, 0.8496, "int8"),
+        ("pearson", 0.8500, 0.8494, "float16"),
+    ],
+)
+def test_int8_may_lose_one_example_or_half_a_thousandth(criterion, half, coded, precision):
+    reports = ({criterion: score, "examples": 10} for score in (half, coded))
+    assert choose_precision(criterion, *reports) == precision
+
+
+def test_a_released_model_can_be_packed_again(with_vectors, tmp_path):
+    workdir, prepared, _ = with_vectors
+    folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared)
+    before = load_bundle(folder).model.weights
+    assert release(folder, "small", "make small", tmp_path, prepared) == folder
+    for one, other in zip(before, load_bundle(folder).model.weights):
+        np.testing.assert_allclose(other, one, atol=0.51 / 127 * np.abs(one).max(initial=0.0))
 
 
 def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
@@ -120,7 +150,7 @@ def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
         "    make small\n",
         "the Stanford Sentiment Treebank",
         "5 of GloVe; ",
-        "stored as float16",
+        "stored as int8",
         "mean of 2 trainings | 50.00 % (standard deviation 1.00) on test",
         "PDDL",
     ):

@@ -10,7 +10,11 @@ from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
 from disan_tf.common.errors import UserError
 from disan_tf.input_pipeline import PreparedCorpus
+from disan_tf.runs.bundle import load_bundle, write_bundle
+from disan_tf.runs.weight_files import PRECISIONS
 from disan_tf.text import word_vectors
+from disan_tf.text.lookup import VOCABULARY
+from tests.support.models.bundles import make_bundle
 from tests.support.runs.training import load_config
 
 NOWHERE = Path("nowhere")
@@ -50,6 +54,19 @@ def test_an_unknown_model_and_another_dimension_are_refused():
     path = word_vectors.find(NOWHERE, "preset:demo")
     with pytest.raises(UserError, match="preset:demo has vectors of dimension 64, but the config"):
         word_vectors.check_dimension(path, 100)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_vectors_are_those_with_which_the_model_computes(precision, tmp_path):
+    bundle = load_bundle(make_bundle(tmp_path))
+    words = {VOCABULARY: (bundle.directory / VOCABULARY).read_bytes()}
+    write_bundle(tmp_path / "again", bundle.model, bundle.info, words, precision)
+    vectors = word_vectors.read_preset(tmp_path / "again" / "model.json")
+    embedding = load_bundle(tmp_path / "again").model.embedding
+    assert [*vectors] == bundle.vocabulary and vectors["the"].dtype == np.float32
+    np.testing.assert_array_equal(
+        np.array([*vectors.values()]), np.concatenate([embedding.trained, embedding.fixed])
+    )
 
 
 def test_a_damaged_model_is_refused(tmp_path, monkeypatch):

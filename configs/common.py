@@ -99,7 +99,8 @@ def recorded(values: dict[str, Any]) -> Callable[[ConfigDict], None]:
 
     def apply(config):
         config.dtype = "mixed_bfloat16"
-        glove_100d(config)
+        if not config.data.get("vector_dim"):  # not for `glove_100d_padded`
+            glove_100d(config)
         config.update_from_flattened_dict(values)
 
     return apply
@@ -116,6 +117,7 @@ def glove_100d_padded(config: ConfigDict) -> None:
     """Switches to the vectors of `glove_100d`, padded to 300 dimensions with random numbers."""
     config.data.vectors = _GLOVE_100D
     config.data.vector_dim = 100
+    config.data.embedding_dim = 300
 
 
 def apply_variant(

@@ -13,8 +13,11 @@ def test_variants_change_a_config_one_after_another():
     assert load_config("elmo_disan_sst", "glove_100d,random").data.vectors == ""
 
 
-def test_padded_vectors_keep_the_papers_width():
-    config = load_config("disan_sst", "source2token,glove_100d_padded")
+@pytest.mark.parametrize("variant", ["", ",recorded"])
+def test_padded_vectors_keep_the_papers_width(variant):
+    config = load_config("disan_sst", f"source2token,glove_100d_padded{variant}")
+    other = load_config("disan_sst", f"source2token{variant},glove_100d_padded")
+    assert config.to_dict() == other.to_dict()
     assert (config.data.vector_dim, config.data.embedding_dim) == (100, 300)
     assert config.data.vectors == load_config("disan_sst", "glove_100d").data.vectors
 

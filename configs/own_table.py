@@ -7,8 +7,8 @@ This reads the columns `text` and `label` of data/reviews.csv. A tenth of its ro
 class, selects the model; another tenth tests it. data_prep/OWN_TABLE.md describes the further
 steps to a SavedModel.
 
-Word vectors come from a released model and remain fixed; `--init_from=auto` begins with the
-encoder of the released model that fits the table. With Adam, averaged weights and early
+Word vectors come from a released model and remain fixed. `--init_from=auto` chooses the released
+model, or random weights, with which the training begins. With Adam, averaged weights and early
 stopping, a training on a few thousand rows takes minutes.
 
 Variants (`--config=configs/own_table.py:pairs`):
@@ -30,7 +30,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config = disan("own_table", corpus="table", task="classification")
     config.data.tokenizer = "treebank"  # raw text
     config.data.vectors = "preset:disan_snli"  # 56,640 words; "" = random vectors
-    config.data.unescaped = True  # the tokenizer's escapes have vectors: "(" for "-lrb-"
+    config.data.unescaped = True  # words with an escape get plain vectors: "-lrb-" that of "("
     config.data.train = "table.csv"  # table of the training part, below --data_dir
     config.data.dev = ""  # table of the dev part; "" = dev_share of the training part
     config.data.test = ""  # table of the test part; "" = test_share of the training part

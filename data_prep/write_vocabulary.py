@@ -36,8 +36,8 @@ def write_vocabulary(
         fill up to `embedding_dim`, absent or 0 if equal; `fixed_words` ("corpus": dev and test
         words with a vector; "all", and for a released model: the whole vector file); `oov`,
         see `data_prep.vocabulary.OOV`; `seed`; `min_count`, absent or 1 for no limit: rarer
-        training words without a vector are unknown; and `unescaped`, absent or False: whether
-        brackets and slashes, which the tokenizer escapes, get the vectors of their plain forms.
+        training words without a vector are unknown; and `unescaped`, whether words that the
+        tokenizer escapes may get the vectors of the plain words, absent or False for no.
       folder: the prepared corpus.
       words: `[tokens]`, the distinct tokens as they are looked up, the training split's tokens
         first.
@@ -78,8 +78,8 @@ def _read_vectors(options, files: Sequence[Path], words: Iterable[str]) -> WordV
     if not files:
         return WordVectors({}, 0)
     unescaped = options.get("unescaped", False)
-    forms = {form for word in words for form in word_vectors.spellings(word, unescaped)}
-    wanted = (lambda word: True) if _keeps_all(options) else forms.__contains__
+    variants = {each for word in words for each in word_vectors.spellings(word, unescaped)}
+    wanted = (lambda word: True) if _keeps_all(options) else variants.__contains__
     if len(files) > 1:
         known = subsets.read_words(files[1])
         return word_vectors.read(

@@ -39,7 +39,7 @@ flags.DEFINE_string("checkpoint", None, "Work directory or released model (defau
 flags.DEFINE_list("seeds", [], "Seeds to train with, such as 1,2,3; prints mean and deviation.")
 flags.DEFINE_list("folds", [], "Folds to train: numbers, or `all`.")
 flags.DEFINE_string(
-    "init_from", None, "Model or work directory that a training starts with; auto = the best fit."
+    "init_from", None, "Model or work directory to start training with; `auto` chooses a model."
 )
 flags.DEFINE_list("runs", None, "Runs to compare: work directories, series or recorded results.")
 flags.DEFINE_bool("pictures", True, "Write pictures of attention and confusions to TensorBoard.")

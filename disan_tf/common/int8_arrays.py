@@ -1,7 +1,8 @@
 """Arrays in HDF5 files as int8 codes and scales.
 
-The array `/<name>` is the product of the codes `/<name>` <int8> and of the scales `/scales/<name>`
-<float32>, which have the same rank, and in each dimension the codes' size or 1.
+The dataset `/<name>` contains codes <int8>, and `/scales/<name>` contains scales <float32>. The
+array is their product. Codes and scales have the same rank; in each dimension, the size of the
+scales is the size of the codes or 1.
 """
 
 import h5py
@@ -19,8 +20,8 @@ def scales_of(name: str) -> str:
 def encode(array: np.ndarray, largest: int, axis: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the codes, from -largest to largest, and the scales of an array of floats.
 
-    All numbers along `axis` share a scale, at which the largest of them has the code `largest`.
-    Scales have eight significant bits and are rounded upwards: more bits would add nothing.
+    All numbers along `axis` share a scale: their largest absolute value divided by `largest`,
+    rounded upwards to eight significant bits, because codes of eight bits gain nothing from more.
     """
     largest_numbers = np.abs(array).max(axis, keepdims=True, initial=0.0)
     scales = _round_up(largest_numbers.astype(np.float32) / np.float32(largest))
@@ -29,14 +30,14 @@ def encode(array: np.ndarray, largest: int, axis: tuple[int, ...]) -> tuple[np.n
 
 
 def _round_up(numbers: np.ndarray) -> np.ndarray:
-    """Rounds positive float32 to eight significant bits, upwards."""
+    """Rounds float32 that are not negative upwards to eight significant bits."""
     return (numbers.view(np.uint32) + 0xFFFF & 0xFFFF0000).view(np.float32)
 
 
 def read_array(file: h5py.File, name: str) -> np.ndarray:
-    """Reads an array; codes are multiplied by their scales.
+    """Reads an array, and multiplies codes by their scales.
 
-    Raises ValueError for codes whose scales are missing, have another shape or type, or are
+    Raises ValueError if the scales of codes are missing, have a wrong shape or type, or are
     negative, too large or not finite.
     """
     stored = file[name]

@@ -1,10 +1,11 @@
 """Writes and reads a model's weights in an HDF5 file, and checks what it reads.
 
-A file has one of the `PRECISIONS`; weights are read as float32 in each. In a file of float16,
-matrices are float16 with the eight significant bits that products in bfloat16 read (the other three
-bits would be a fifth of the file). In a file of int8, matrices are int8 with scales, see
-`disan_tf.common.int8_arrays`: a table of word vectors has a scale for each row, any other matrix
-for each column, which is an output. Vectors are float32 in all files.
+A file has one of the `PRECISIONS`, and the model that reads it has float32 weights. In a file of
+float16, matrices are float16 with the eight significant bits that products in bfloat16 read (the
+other three bits would be a fifth of the file). In a file of int8, matrices are int8 with scales,
+see `disan_tf.common.int8_arrays`. A table of word vectors has a scale for each row; any other
+matrix, such as the kernel of a convolution, has a scale for each output. Arrays of one dimension
+are float32 in all files.
 """
 
 import functools
@@ -28,8 +29,8 @@ from disan_tf.layers.embedding.words import WordEmbedding
 PRECISIONS = ("float32", "float16", "int8")
 REMEDY = "restore it or train the model again"
 MOST_LINKS, DEEPEST = 100_000, 64  # of an HDF5 file; our largest has a few hundred, in 8 levels
-# Largest codes of int8 arrays. Fewer codes take less space when they are compressed, and texts
-# hardly use the fixed words.
+# Largest codes of int8 arrays. Fewer codes compress to less space. The fixed words, which are rare
+# in texts, need less precision.
 _TRAINED_CODES, _FIXED_CODES, _MATRIX_CODES = 127, 20, 127
 
 
@@ -81,7 +82,7 @@ def _packed(content: io.BytesIO, tables: Optional[dict[str, int]]) -> io.BytesIO
 
 
 def _store_floats(file: h5py.File, name: str, array: np.ndarray) -> h5py.Dataset:
-    """Stores floats, compressed unless they are none."""
+    """Stores an array of floats, compressed unless it is empty."""
     layout = {"compression": "gzip", "shuffle": True} if array.size else {}
     return file.create_dataset(name, data=array, **layout)
 
@@ -89,7 +90,7 @@ def _store_floats(file: h5py.File, name: str, array: np.ndarray) -> h5py.Dataset
 def _store_codes(file: h5py.File, name: str, codes: np.ndarray) -> h5py.Dataset:
     """Stores int8, deflated without a search for repetitions.
 
-    HDF5's own deflate finds short ones by chance, with which fixed vectors take 7 % more space.
+    HDF5's own deflate finds short ones by chance, and fixed vectors then take 7 % more space.
     """
     if not codes.size:
         return file.create_dataset(name, data=codes)
@@ -217,7 +218,7 @@ def _numpy_kind(weight) -> str:
 def _check_shapes(model: tf.keras.Model, datasets: Iterable[h5py.Dataset]) -> None:
     """Raises ValueError unless the arrays match the weights in number, shape and kind.
 
-    Arrays of int8 match floats, and must be those that have scales.
+    Arrays of int8 match floats. Each of them must have scales, and no other array may.
     """
     stored, scales, coded = Counter(), set(), set()
     for item in datasets:

@@ -57,7 +57,7 @@ ADDED = {
     "train.criterion": "",
     "task.calibrate": False,
 }
-AUTO = "auto"  # the name of a model that the training part chooses
+AUTO = "auto"  # --init_from: the training part decides which model a training begins with
 # Removed options of older versions, with the only value that files may still have.
 REMOVED = {"embedding.mix_l2": 0.0, "encoder.own_parameters": False}
 _PATH_FLAGS = ("data_dir", "workdir", "prepared_dir", "output")  # differ between machines
@@ -174,7 +174,7 @@ class WorkDirectory:
 def check_start(workdir: Path, name: Optional[str]) -> None:
     """Raises UserError if the training in a work directory began with another model than this.
 
-    `name` is the name of the model; None = random weights, `AUTO` = whatever was chosen.
+    `name` is the name of the model; None = random weights, `AUTO` = any of them.
     """
     if name == AUTO or not (workdir / "run.json").exists():
         return

@@ -88,11 +88,11 @@ def _fit(features: str, texts, labels, score):
 def describe_baseline(
     baseline: Baseline, predictions: np.ndarray, labels: np.ndarray, classes: int, criterion: str
 ) -> str:
-    """Describes a baseline's scores and the paired interval of the model's lead.
+    """Describes a baseline's scores, the paired interval of the model's lead, and which is better.
 
     `predictions` are the model's classes for the same examples, and `labels` the gold classes,
     <int>[examples]. For `classes` and `criterion` see `fit_baselines`; the interval is for the
-    lead in `criterion`.
+    lead in `criterion`. If it includes 0, the text says "undecided".
     """
     model, other = Predictions(predictions, labels), Predictions(baseline.predictions, labels)
     interval, _ = difference([model], [other], criterion)
@@ -100,7 +100,7 @@ def describe_baseline(
     name = {"accuracy": "accuracy", "macro_f1": "macro F1"}[criterion]
     verdict = "the model is better" if low > 0 else "undecided"
     if high < 0:
-        verdict = "the baseline is better: use it, see docs/how_to/something_else.md"
+        verdict = "the baseline is better: use it (docs/how_to/something_else.md)"
     return (
         f"baseline, TF-IDF of {baseline.features} and logistic regression (C="
         f"{baseline.strength:g}, {baseline.seconds:.0f} processor seconds): accuracy "
@@ -121,7 +121,7 @@ def texts_of(split: Split, vocabulary: Sequence[str]) -> list[list[str]]:
 
 
 def fit_features(features: str, *parts: list[list[str]]) -> Optional[list]:
-    """Computes the TF-IDF features of parts of a corpus; the first part's texts are fitted.
+    """Computes the TF-IDF features of parts of a corpus, fitted to the texts of the first part.
 
     Args:
       features: a key of `FEATURES`.

@@ -107,10 +107,10 @@ def release(
 
 
 def _pack(bundle: Bundle, corpus: PreparedCorpus, parent: Path) -> tuple[Path, str, dict]:
-    """Saves a model with all words of `corpus`, as int8 unless that costs too much on test.
+    """Saves a model with all words of `corpus`, in the precision of `choose_precision`.
 
     Returns:
-      Its folder, which is below `parent`, its precision, and its reports by split.
+      The folder of the model, which is below `parent`; its precision; and its reports by split.
     """
     model, config = _extend(bundle, corpus)
     reports = {}
@@ -126,9 +126,10 @@ def _pack(bundle: Bundle, corpus: PreparedCorpus, parent: Path) -> tuple[Path, s
 
 
 def choose_precision(criterion: str, half: Mapping, coded: Mapping) -> str:
-    """Returns "int8" if its report on test is nearly as good as that of float16, else "float16".
+    """Returns "int8" if int8 loses little on test compared with float16, else "float16".
 
-    It may be worse by one example, or Pearson's r by .0005.
+    It may lose one example, or .0005 of Pearson's r. `half` and `coded` are the reports on test in
+    float16 and int8.
     """
     most = 0.0005 if criterion == "pearson" else 1.5 / coded["examples"]  # 1.5, for rounding
     return "int8" if half[criterion] - coded[criterion] <= most else "float16"
@@ -182,7 +183,7 @@ def model_card(
       command: the command that trained it.
       vectors: the vector file's entry in the manifest of the corpus; None if there is none.
       series: the recorded result of its series of trainings; None without one.
-      precision: how its matrices are stored if it has `vectors`, "int8" or "float16".
+      precision: "int8" or "float16", in which its matrices are stored; used with `vectors` only.
     """
     rows = _rows(model, info, scores, vectors, series, precision)
     fold = info["config"]["data"].get("fold")
@@ -279,7 +280,12 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--workdir", type=home_path, required=True, help="evaluated training, or released model")
+    add(
+        "--workdir",
+        type=home_path,
+        required=True,
+        help="work directory, evaluated, or released model",
+    )
     add("--name", required=True, help="name of the released model")
     add("--command", default="", help="training command (default: from run.json)")
     add("--prepared", type=home_path, help="corpus prepared with fixed_words=all")

@@ -20,18 +20,18 @@ from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
 from disan_tf.training.initial_model import InitialModel
 
 CANDIDATES = ("disan_sst2", "disan_snli")
-_OTHER = "TF-IDF of words"
+_TFIDF = "TF-IDF of words"
 _EXAMPLES, _PARTS, _BATCH = 1000, 4, 64
-_WORDS, _VECTORS = 10.0, 0.003  # C of the regressions: inverse weights of their penalties
+_WORDS, _VECTORS = 10.0, 0.003  # C of the regressions, the inverse weight of the penalty
 
 
 class AutomaticStart:
-    """The one of several trained models that fits a corpus best, or none, as `InitialModel`.
+    """Chooses the trained model with which a training begins; replaces an `InitialModel`.
 
     Logistic regressions are cross-validated on up to 1,000 examples of the training part: on the
     sentence vectors of each model, and on TF-IDF weights of words. The training begins with the
-    model whose vectors give the highest accuracy. If TF-IDF gives a higher one, the vectors lack
-    what tells the classes apart, and it begins with random weights.
+    model whose vectors give the highest accuracy. If the accuracy of TF-IDF is at least as high,
+    the vectors distinguish the classes no better than the words, and it begins with random weights.
 
     Args:
       models: the models to choose from.
@@ -45,11 +45,14 @@ class AutomaticStart:
 
     @property
     def record(self) -> Optional[dict]:
-        """See `InitialModel`; None also if no model was chosen."""
+        """The record of the chosen model, see `InitialModel`; None for random weights."""
         return self._chosen and self._chosen.record
 
     def check_fits(self, config) -> None:
-        """Leaves out the models that do not fit a `Config`; UserError if none fits."""
+        """Drops the models that do not fit a `Config`.
+
+        Raises UserError if none fits, or if the task has no classes.
+        """
         if config.task.name not in ("classification", "nli"):
             names = join_choices(model.name for model in self._models)
             raise UserError(
@@ -68,28 +71,28 @@ class AutomaticStart:
         self._models = fitting
 
     def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> None:
-        """Chooses a model, prints the accuracies, and applies it."""
+        """Chooses a model or none, applies it, and prints the accuracies."""
         part = _sample(corpus.split("train"))
-        found = self._accuracies(corpus, part)
-        best = max(self._models, key=lambda one: found[one.name])
-        if found[best.name] > found[_OTHER]:
+        accuracies = self._accuracies(corpus, part)
+        best = max(self._models, key=lambda one: accuracies[one.name])
+        if accuracies[best.name] > accuracies[_TFIDF]:
             self._chosen = best
             best.apply(model, corpus)
-        accuracies = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in found.items())
+        shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in accuracies.items())
         print(
             f"--init_from={AUTO}: accuracies of logistic regressions, cross-validated on "
-            f"{len(part):,} training examples: {accuracies}; begins with "
+            f"{len(part):,} training examples: {shown}; begins with "
             f"{self._chosen.name if self._chosen else 'random weights'}"
         )
 
     def _accuracies(self, corpus: PreparedCorpus, part: Split) -> dict[str, float]:
         """Returns the accuracies of the models by name, and of TF-IDF."""
-        found = {one.name: _accuracy_of_vectors(one.bundle, corpus, part) for one in self._models}
-        return {**found, _OTHER: _accuracy_of_words(corpus, part)}
+        by_name = {one.name: _accuracy_of_vectors(one.bundle, corpus, part) for one in self._models}
+        return {**by_name, _TFIDF: _accuracy_of_words(corpus, part)}
 
 
 def _sample(split: Split) -> Split:
-    """Returns up to `_EXAMPLES` examples of a split, always the same."""
+    """Returns up to `_EXAMPLES` examples of a split, which a fixed seed draws."""
     rows = np.random.default_rng(1).permutation(len(split))[:_EXAMPLES]
     return split.take(np.sort(rows))
 
@@ -100,7 +103,7 @@ def _accuracy_of_words(corpus: PreparedCorpus, part: Split) -> float:
 
 
 def _accuracy_of_vectors(bundle: Bundle, corpus: PreparedCorpus, part: Split) -> float:
-    """Cross-validates on vectors u, of pairs on u, v, |u - v| and u * v."""
+    """Cross-validates on the sentence vector u; for pairs on u, v, |u - v| and u * v."""
     ids = dict(zip(bundle.vocabulary, range(FIRST_WORD_ID, FIRST_WORD_ID + len(bundle.vocabulary))))
     table = [0, UNKNOWN_ID, *(ids.get(word, UNKNOWN_ID) for word in corpus.vocabulary)]
     encode = tf.function(
@@ -124,7 +127,7 @@ def _accuracy_of_vectors(bundle: Bundle, corpus: PreparedCorpus, part: Split) ->
 
 
 def _cross_validate(features, labels: np.ndarray, strength: float) -> float:
-    """Returns the mean accuracy over the held-out parts."""
+    """Returns the mean accuracy over the held-out parts; 0 if every class is too small to split."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 

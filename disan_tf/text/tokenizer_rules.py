@@ -113,7 +113,7 @@ def clean_text(text: str) -> str:
 
 
 def unescape(token: str) -> str:
-    r"""Returns a token as text has it: `-LRB-` becomes `(`, and `1\/2` becomes `1/2`."""
+    r"""Returns a token without escapes: `-LRB-` becomes `(`, and `1\/2` becomes `1/2`."""
     return _BRACKETS.get(token.upper()) or token.replace(r"\/", "/").replace(r"\*", "*")
 
 

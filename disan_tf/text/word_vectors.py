@@ -37,18 +37,18 @@ def few_known(share: float) -> bool:
 
 
 def spellings(word: str, unescaped: bool = False) -> tuple[str, ...]:
-    """Returns the spellings under which a word's vector is looked up, in their order.
+    """Returns the spellings of a word in the order in which a vector is looked up.
 
-    These are the word itself, in lower case and capitalised; with `unescaped` then the same of the
-    word without the tokenizer's escapes.
+    These are the word itself, in lower case and capitalised. With `unescaped`, the same three
+    spellings of the word without the tokenizer's escapes follow.
     """
     words = dict.fromkeys((word, unescape(word) if unescaped else word))
-    return tuple(form for one in words for form in (one, one.lower(), one.capitalize()))
+    return tuple(each for one in words for each in (one, one.lower(), one.capitalize()))
 
 
 def source(word: str, vectors: Container[str], unescaped: bool = False) -> Optional[str]:
     """Returns the first of a word's `spellings` that has a vector, or None."""
-    return next((form for form in spellings(word, unescaped) if form in vectors), None)
+    return next((each for each in spellings(word, unescaped) if each in vectors), None)
 
 
 class WordVectors(NamedTuple):

@@ -76,7 +76,7 @@ class InitialModel:
         fixed = [bilm for bilm in _parts(model.embedding, BiLM) if not bilm.trainable]
         for bilm, other in zip(fixed, _parts(source.embedding, BiLM)):
             for weight, value in zip(bilm.weights, other.weights):
-                # They are equal, but for the rounding of a halved file.
+                # They are equal, but for the rounding of a file of float16.
                 if weight.dtype.is_floating and not np.allclose(weight, value, 2**-8, 2**-14):
                     raise UserError(
                         f"--init_from={self.name} reads another biLM than the files of "

@@ -22,8 +22,8 @@ def test_an_array_comes_back_within_half_a_step(largest, axis, tmp_path):
     assert np.all(np.abs(array - ARRAY) <= steps * 0.5 * (1 + 2.0**-7))
 
 
-def test_codes_and_scales_are_those_worked_by_hand():
-    """The scales of eight bits above 4 / 100 and .02 / 100 are 164 / 4096 and 210 / 2^20."""
+def test_codes_and_scales_equal_a_computation_by_hand():
+    """4 / 100 and .02 / 100, rounded upwards to eight bits, are 164 / 4096 and 210 / 2^20."""
     codes, scales = encode(ARRAY, 100, (1,))
     np.testing.assert_array_equal(scales, np.float32([[164 / 4096], [0.0], [210 / 2**20]]))
     np.testing.assert_array_equal(codes, [[25, -100, 12], [0, 0, 0], [-100, 50, 20]])
@@ -37,7 +37,7 @@ def test_arrays_may_be_empty_or_have_three_dimensions(shape, tmp_path):
         np.testing.assert_allclose(read_array(file, "x"), array, rtol=2.0**-8)
 
 
-def test_other_arrays_are_read_as_they_are(tmp_path):
+def test_arrays_of_other_types_are_read_unchanged(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["x"] = np.float16([0.1])
         assert read_array(file, "x").dtype == np.float16

@@ -1,13 +1,13 @@
-"""Compares own models of a table with TF-IDF, averaged word vectors and a Bi-LSTM.
+"""Compares `configs/own_table.py` and `TextClassifier.fine_tune` with models of other kinds.
 
-Own models are those of `configs/own_table.py` and of `TextClassifier.fine_tune`.
+The other models are TF-IDF, averaged word vectors and a Bi-LSTM.
 
 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 OMP_NUM_THREADS=1 \\
   python -m tests.measurements.own_tables --data_dir=data --output=own_tables.json
 
-An existing output is continued; --tables=cr,trec measures some tables. --data_dir has the corpora
-of `data_prep.download`, and in `own_tables/` Banking77 and the Microsoft Research Paraphrase
-Corpus.
+The command continues an existing output. --tables=cr,trec measures only these tables. --data_dir
+contains the corpora of `data_prep.download`, and in `own_tables/` Banking77 and the Microsoft
+Research Paraphrase Corpus.
 """
 
 import argparse
@@ -133,7 +133,7 @@ def _write_table(folder: Path, train: Rows, test: Rows) -> ConfigDict:
 
 
 def commands(train: Rows, test: Rows, _, seed: int) -> tuple[list[str], int]:
-    """Returns the predictions after the five commands of data_prep/OWN_TABLE.md."""
+    """Returns the predictions of the commands of data_prep/OWN_TABLE.md, and the epochs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config = _write_table(folder, train, test)
@@ -148,7 +148,7 @@ def commands(train: Rows, test: Rows, _, seed: int) -> tuple[list[str], int]:
 
 
 def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> tuple[list[str], int]:
-    """Returns the predictions of `TextClassifier.fine_tune`."""
+    """Returns the predictions of `TextClassifier.fine_tune`, and the number of epochs."""
     pairs, labels = len(train[0]) == 3, [row[-1] for row in train]
     texts = [[row[:-1] if pairs else row[0] for row in rows] for rows in (train, test)]
     model = TextClassifier.from_preset(preset, sorted({*labels}), pairs=pairs)
@@ -205,7 +205,7 @@ def _bi_lstm():
     return tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(_DIM))
 
 
-METHODS = {  # each returns the predicted classes, and the number of epochs or 0
+METHODS = {  # each returns the predicted classes and the number of epochs; 0 without epochs
     "tfidf": fit_tfidf("words"),
     "tfidf_characters": fit_tfidf("words and characters"),
     "average": keras_model(tf.keras.layers.GlobalAveragePooling1D, _EPOCHS),
@@ -216,7 +216,7 @@ METHODS = {  # each returns the predicted classes, and the number of epochs or 0
 
 
 def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
-    """Returns accuracies on the test part, processor seconds, and gains over both TF-IDF models."""
+    """Returns test accuracies, processor seconds, and gains over both TF-IDF models."""
     train, test = read_table(data, table)
     train = _shuffled(train, seed)[: count or None]
     classes = sorted({row[-1] for row in (*train, *test)})

@@ -76,7 +76,7 @@ def test_weights_in_float16_have_the_digits_of_bfloat16(tmp_path):
     ],
 )
 def test_weights_in_int8_come_back_within_half_a_step(name, tables, tmp_path):
-    """Rows of word vectors share a scale, and so do the weights of an output in other matrices."""
+    """Each row of word vectors has a scale; in other matrices, each output has one."""
     model, again = (build_model(load_config(name, "tiny"), (5, 3), 3) for _ in range(2))
     (tmp_path / "a.weights.h5").write_bytes(weights_as_hdf5(model, "int8"))
     read_weights(again, tmp_path / "a.weights.h5")

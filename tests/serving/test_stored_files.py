@@ -1,4 +1,4 @@
-"""Files that version 1.0 wrote are read, and predict what they predicted then."""
+"""Files that version 1.0 wrote still load, and predict what they predicted under 1.0."""
 
 from pathlib import Path
 

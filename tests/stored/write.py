@@ -2,7 +2,7 @@
 
     python -m tests.stored.write tests/stored/1.0
 
-The models have learnt nothing. A version that changes a file's form writes a folder of its own.
+The models are untrained. A version that changes the format of a file writes a new folder.
 """
 
 import shutil

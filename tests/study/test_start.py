@@ -1,4 +1,4 @@
-"""disan_tf/study/start.py: which trained model a training begins with."""
+"""disan_tf/study/start.py: the choice of the model with which a training begins."""
 
 import types
 
@@ -65,7 +65,7 @@ def _of_pairs():
 
 
 @pytest.mark.parametrize("rows, variant", [(_of_single_texts(), ""), (_of_pairs(), "pairs")])
-def test_the_model_whose_vectors_tell_the_classes_apart_is_chosen(rows, variant, tmp_path, capsys):
+def test_the_model_whose_vectors_distinguish_the_classes_is_chosen(rows, variant, tmp_path, capsys):
     models = [Stub("lost", 0 * SIDES), Stub("wise", SIDES), Stub("misfit", SIDES, fits=False)]
     start = AutomaticStart(models)
     start.check_fits(load_config("own_table", variant))
@@ -76,8 +76,10 @@ def test_the_model_whose_vectors_tell_the_classes_apart_is_chosen(rows, variant,
     assert "cross-validated on 64 training examples: lost 0." in printed
 
 
-@pytest.mark.parametrize("count, share", [(80, 0.1), (10, 0.3)])  # or classes of two examples
-def test_a_training_whose_words_tell_more_begins_with_random_weights(
+@pytest.mark.parametrize(
+    "count, share", [(80, 0.1), (10, 0.3)]
+)  # the second: classes too small to split
+def test_a_training_begins_with_random_weights_if_words_predict_better(
     count, share, tmp_path, capsys
 ):
     rows = [[f"{word} {'yes' if side > 0 else 'no'}", side > 0] for word, side in zip(WORDS, SIDES)]
@@ -87,7 +89,7 @@ def test_a_training_whose_words_tell_more_begins_with_random_weights(
     assert capsys.readouterr().out.endswith("; begins with random weights\n")
 
 
-def test_scores_and_other_encoders_are_refused():
+def test_a_task_with_scores_and_an_encoder_that_does_not_fit_are_refused():
     start = AutomaticStart([Stub("one", SIDES, fits=False)])
     with pytest.raises(UserError, match=r"task is relatedness; name a model \(one\), or leave"):
         start.check_fits(load_config("own_table", "scores"))
@@ -106,4 +108,6 @@ def test_a_training_begins_and_resumes_with_the_chosen_model(tmp_path, capsys):
         options = from_dict(config.copy_and_resolve_references())
         train(options, lambda: corpus, tmp_path / "run", initial=start)
         assert read_start(tmp_path / "run")["name"] == "source"
-    assert capsys.readouterr().out.count("begins with source") == 2  # of the first training alone
+    assert (
+        capsys.readouterr().out.count("begins with source") == 2
+    )  # the resumed training does not choose

@@ -282,11 +282,11 @@ class TextClassifier(TextModel):
     ) -> tf.keras.callbacks.History:
         r"""Compiles and trains with optimizer, averaging and early stopping of config `own_table`.
 
-        The optimizer is Adam with learning rate 0.001, and the word vectors become fixed. If the
-        vocabulary lacks the forms in which the tokenizer writes brackets and slashes (`-lrb-`,
-        `\/`), it gets them, with the vectors of the plain signs. The final weights are the moving
-        averages of the epoch with the highest validation accuracy, or micro F1 for a multi-label
-        classifier.
+        The optimizer is Adam with learning rate 0.001, and the word vectors become fixed. The
+        tokenizer escapes brackets, slashes and asterisks (`-lrb-`, `\/`). If the vocabulary
+        contains a plain sign, but not its escape, the escape is added with the vector of the plain
+        sign. The final weights are the moving averages of the epoch with the highest validation
+        accuracy, or micro F1 for a multi-label classifier.
 
         Args:
           x, y: texts, and the names or numbers of their classes; no datasets.

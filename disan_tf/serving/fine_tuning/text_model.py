@@ -122,9 +122,9 @@ class TextModel(tf.keras.Model):
     def adapt(self, texts: Iterable[str], vectors: Union[str, Path]) -> int:
         """Adds words that the vocabulary lacks, with vectors from a file; returns their number.
 
-        A vector is looked up by the word's spellings, see `word_vectors.spellings`, also without
-        the tokenizer's escapes: `-lrb-` gets the vector of `(`. Call it before `fit`. The
-        added vectors stay fixed. Words without a vector stay unknown.
+        A word gets the vector of the first of its spellings that the file contains: the word, in
+        lower case, capitalised, and these three without the tokenizer's escapes (`(` for `-lrb-`).
+        Call `adapt` before `fit`. Added vectors stay fixed. Words without a vector stay unknown.
 
         Args:
           texts: texts with the words to add, as for `fit`; for pairs also single texts.
@@ -143,21 +143,28 @@ class TextModel(tf.keras.Model):
             lacking.update((word.lower() if lowercase else word, None) for word in words)
         for word in self.words:
             lacking.pop(word, None)
-        forms = {form for word in lacking for form in word_vectors.spellings(word, unescaped=True)}
+        variants = {each for word in lacking for each in word_vectors.spellings(word, True)}
         dim, owner = self.embedding.dim, "the classifier"
-        found = word_vectors.read(Path(vectors), dim, forms.__contains__, owner).by_word
+        found = word_vectors.read(Path(vectors), dim, variants.__contains__, owner).by_word
         sources = {word: word_vectors.source(word, found, unescaped=True) for word in lacking}
-        self._add_words({word: found[form] for word, form in sources.items() if form})
-        return sum(form is not None for form in sources.values())
+        self._add_words({word: found[origin] for word, origin in sources.items() if origin})
+        return sum(origin is not None for origin in sources.values())
 
     def _add_signs(self) -> None:
-        """Adds the escaped forms of brackets and slashes, with the vectors of the plain forms."""
+        """Adds the escapes of signs that the vocabulary contains, with the vectors of the signs."""
         lowercase = self._text_preprocessor.tokenizer["lowercase"]
         tables = self.embedding.trained, self.embedding.fixed
         known = dict(zip(self.words, np.concatenate([table.numpy() for table in tables])))
-        signs = {sign.lower() if lowercase else sign: one for sign, one in ESCAPED_SIGNS.items()}
-        lacking = {sign: one for sign, one in signs.items() if sign not in known and one in known}
-        self._add_words({sign: known[one] for sign, one in lacking.items()})
+        escapes = {
+            escape.lower() if lowercase else escape: sign for escape, sign in ESCAPED_SIGNS.items()
+        }
+        self._add_words(
+            {
+                escape: known[sign]
+                for escape, sign in escapes.items()
+                if escape not in known and sign in known
+            }
+        )
 
     def _add_words(self, vectors: Mapping[str, np.ndarray]) -> None:
         """Adds words with their vectors <float>[dim], which stay fixed."""

@@ -17,6 +17,7 @@ from disan_tf.runs.bundle import Bundle
 from disan_tf.runs.work_directory import AUTO
 from disan_tf.study.baseline import fit_features, texts_of
 from disan_tf.text.lookup import FIRST_WORD_ID, UNKNOWN_ID
+from disan_tf.text.tokenizer import lowercase
 from disan_tf.training.initial_model import InitialModel
 
 CANDIDATES = ("disan_sst2", "disan_snli")
@@ -59,15 +60,15 @@ class AutomaticStart:
                 f"--init_from={AUTO} chooses by accuracy, but the config's task is "
                 f"{config.task.name}; name a model ({names}), or leave the flag out."
             )
-        fitting, error = [], None
+        fitting, reasons = [], []
         for model in self._models:
             try:
                 model.check_fits(config)
                 fitting.append(model)
             except UserError as reason:
-                error = reason
+                reasons.append(str(reason))
         if not fitting:
-            raise error
+            raise UserError(f"--init_from={AUTO} finds no model that fits the config: {reasons[0]}")
         self._models = fitting
 
     def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> None:
@@ -105,7 +106,10 @@ def _accuracy_of_words(corpus: PreparedCorpus, part: Split) -> float:
 def _accuracy_of_vectors(bundle: Bundle, corpus: PreparedCorpus, part: Split) -> float:
     """Cross-validates on the sentence vector u; for pairs on u, v, |u - v| and u * v."""
     ids = dict(zip(bundle.vocabulary, range(FIRST_WORD_ID, FIRST_WORD_ID + len(bundle.vocabulary))))
-    table = [0, UNKNOWN_ID, *(ids.get(word, UNKNOWN_ID) for word in corpus.vocabulary)]
+    words = corpus.vocabulary
+    if bundle.info["tokenizer"]["lowercase"]:
+        words = lowercase(words)
+    table = [0, UNKNOWN_ID, *(ids.get(word, UNKNOWN_ID) for word in words)]
     encode = tf.function(
         functools.partial(bundle.model.encode, training=False), reduce_retracing=True
     )
@@ -127,11 +131,11 @@ def _accuracy_of_vectors(bundle: Bundle, corpus: PreparedCorpus, part: Split) ->
 
 
 def _cross_validate(features, labels: np.ndarray, strength: float) -> float:
-    """Returns the mean accuracy over the held-out parts; 0 if every class is too small to split."""
+    """Returns the mean accuracy over the held-out parts; 0 unless two classes are in each part."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-    if np.bincount(labels).max() < _PARTS:
+    if np.sum(np.bincount(labels) >= _PARTS) < 2:
         return 0.0
     parts = StratifiedKFold(_PARTS, shuffle=True, random_state=1)
     regression = LogisticRegression(C=strength, max_iter=300)

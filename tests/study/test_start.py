@@ -35,7 +35,8 @@ class Stub:
 
         self.name, self.record, self._fits = name, None, fits
         model = types.SimpleNamespace(encode=encode)
-        self.bundle = types.SimpleNamespace(vocabulary=words, model=model)
+        info = {"tokenizer": {"lowercase": True}}
+        self.bundle = types.SimpleNamespace(vocabulary=words, model=model, info=info)
 
     def check_fits(self, config):
         if not self._fits:
@@ -50,12 +51,12 @@ def _corpus(folder, rows, variant="", share=0.1):
     lines = [",".join(map(str, row)) for row in [names, *rows]]
     (folder / "table.csv").write_text("\n".join(lines))
     data = load_config("own_table", variant).data
-    data.update(vectors="", embedding_dim=4, dev_share=share, test_share=share)
+    data.update(vectors="", embedding_dim=4, lowercase=False, dev_share=share, test_share=share)
     return PreparedCorpus(prepare(data, folder, folder / "prepared"))
 
 
 def _of_single_texts():
-    return [[word, side > 0] for word, side in zip(WORDS, SIDES)]
+    return [[word.upper(), side > 0] for word, side in zip(WORDS, SIDES)]
 
 
 def _of_pairs():
@@ -93,7 +94,7 @@ def test_a_task_with_scores_and_an_encoder_that_does_not_fit_are_refused():
     start = AutomaticStart([Stub("one", SIDES, fits=False)])
     with pytest.raises(UserError, match=r"task is relatedness; name a model \(one\), or leave"):
         start.check_fits(load_config("own_table", "scores"))
-    with pytest.raises(UserError, match="--init_from=one has encoder.units=300"):
+    with pytest.raises(UserError, match="init_from=auto finds no model that fits .*from=one has"):
         start.check_fits(load_config("own_table"))
 
 

@@ -70,7 +70,7 @@ def describe_counts(manifest: dict) -> str:
         numbers = ", ".join(f"{number:,}" for number in skipped["lines"])
         more = ", ..." * (skipped["count"] > len(skipped["lines"]))
         coverage += f"; {count(skipped['count'], 'line')} not in UTF-8 skipped ({numbers}{more})"
-    lines.append(f"  words: {trainable:,} trainable, {fixed:,} fixed; {coverage}")
+    lines.append(f"  words: {trainable:,} of the training part, {fixed:,} others; {coverage}")
     if without := vectors.get("without"):
         share = 1 - vectors["training_tokens_covered"]
         words = ", ".join(f"{escape(word)} ({number:,})" for word, number in without.items())

@@ -18,6 +18,7 @@ from disan_tf.common.machine import threads
 _PACKAGES = (
     *("tensorflow", "keras", "tf_keras", "tensorflow-text", "tensorflow-addons", "numpy"),
     *("absl-py", "ml_collections", "h5py", "scipy", "matplotlib", "tqdm"),
+    *("scikit-learn", "simplemma", "snowballstemmer"),
 )
 # Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
 _FOLDERS = {

@@ -246,7 +246,7 @@ def serve(
     except ImportError as error:
         raise UserError(
             f"--mode=serve needs FastAPI, uvicorn and prometheus-client ({error}); install them "
-            "with pip install '.[serve]'."
+            "with pip install 'disan_tf[serve]', or in the repository '.[serve]'."
         ) from None
     bundle = load_reader(checkpoint, dtype)
     limits = Limits(max_request_tokens, max_text_tokens, timeout)

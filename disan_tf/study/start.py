@@ -73,6 +73,7 @@ class AutomaticStart:
 
     def apply(self, model: SentenceModel, corpus: PreparedCorpus) -> None:
         """Chooses a model or none, applies it, and prints the accuracies."""
+        self._chosen = None  # a member of a series may have chosen before
         part = _sample(corpus.split("train"))
         accuracies = self._accuracies(corpus, part)
         best = max(self._models, key=lambda one: accuracies[one.name])

@@ -346,7 +346,7 @@ def test_counts_and_warnings_are_in_the_manifest(tmp_path):
         "  train: 11 rows, 2 held out for other parts, dropped 1 without a text, "
         "1 with the label -1, kept 7\n" in text
     )
-    assert "trainable, 0 fixed; no file of word vectors" in text
+    assert "of the training part, 0 others; no file of word vectors" in text
     assert "warning: " in text and "has the label 'nan' (1 row, as in line 12)" in text
 
 

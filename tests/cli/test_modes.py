@@ -117,7 +117,7 @@ def test_a_server_names_what_it_lacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "disan_tf.serving.server.process", raising=False)
     monkeypatch.delattr("disan_tf.serving.server.process", raising=False)
-    message = r"--mode=serve needs FastAPI, uvicorn.*pip install '\.\[serve\]'"
+    message = r"--mode=serve needs FastAPI, uvicorn.*pip install 'disan_tf\[serve\]', or"
     with pytest.raises(UserError, match=message):
         modes.serve("demo")
 

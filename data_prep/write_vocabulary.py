@@ -15,7 +15,7 @@ from disan_tf.input_pipeline.corpus_format import EMBEDDINGS, Keys
 from disan_tf.text import word_vectors
 from disan_tf.text.lookup import UNKNOWN_ID, VOCABULARY
 from disan_tf.text.tokenizer import lowercase
-from disan_tf.text.tokenizer_rules import ESCAPED_SIGNS
+from disan_tf.text.tokenizer_rules import sign_escapes
 from disan_tf.text.word_vectors import PREFIX, WordVectors
 
 _SHOWN = 10  # words without a vector, and lines that are not UTF-8
@@ -104,9 +104,8 @@ def _extra_words(options, vectors: Iterable[str]) -> Mapping[str, str]:
     for word, origin in zip(lowercase(origins) if options.lowercase else origins, origins):
         extra.setdefault(word, origin)
     if options.get("unescaped"):
-        for sign, plain in ESCAPED_SIGNS.items():
-            if plain in extra:
-                extra[sign.lower() if options.lowercase else sign] = extra[plain]
+        escapes = sign_escapes(options.lowercase).items()
+        extra.update({escape: extra[sign] for escape, sign in escapes if sign in extra})
     return extra
 
 

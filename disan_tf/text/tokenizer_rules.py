@@ -112,6 +112,12 @@ def clean_text(text: str) -> str:
     return unicodedata.normalize(NORMAL_FORM, text)
 
 
+def sign_escapes(lowercase: bool) -> dict[str, str]:
+    """Returns the tokens that the tokenizer writes for signs, with the signs: `-LRB-` with `(`."""
+    signs = ESCAPED_SIGNS.items()
+    return {escape.lower() if lowercase else escape: sign for escape, sign in signs}
+
+
 def unescape(token: str) -> str:
     r"""Returns a token without escapes: `-LRB-` becomes `(`, and `1\/2` becomes `1/2`."""
     return _BRACKETS.get(token.upper()) or token.replace(r"\/", "/").replace(r"\*", "*")

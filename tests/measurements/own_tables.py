@@ -101,7 +101,7 @@ def _shuffled(rows: Rows, seed: int) -> Rows:
     return rows
 
 
-def fit_tfidf(features: str) -> Callable[..., tuple[list[str], int]]:
+def fit_tfidf(features: str) -> Callable[..., tuple[list[str], dict]]:
     """Returns a function that fits a baseline of `--mode=evaluate` and returns its predictions.
 
     `features` is a key of `disan_tf.study.baseline.FEATURES`.
@@ -116,7 +116,7 @@ def fit_tfidf(features: str) -> Callable[..., tuple[list[str], int]]:
             count = len(corpus.classes)
             found = fit_baselines(corpus.vocabulary, *splits, count, "accuracy")
             (made,) = [baseline for baseline in found if baseline.features == features]
-            return [corpus.classes[number] for number in made.predictions], 0
+            return [corpus.classes[number] for number in made.predictions], {}
 
     return fit
 
@@ -132,8 +132,8 @@ def _write_table(folder: Path, train: Rows, test: Rows) -> ConfigDict:
     return config
 
 
-def commands(train: Rows, test: Rows, _, seed: int) -> tuple[list[str], int]:
-    """Returns the predictions of the commands of data_prep/OWN_TABLE.md, and the epochs."""
+def commands(train: Rows, test: Rows, _, seed: int) -> tuple[list[str], dict]:
+    """Returns the predictions of the commands of data_prep/OWN_TABLE.md, epochs and start."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config = _write_table(folder, train, test)
@@ -144,19 +144,21 @@ def commands(train: Rows, test: Rows, _, seed: int) -> tuple[list[str], int]:
         run = train_model(read_config(config), lambda: corpus, work, None, initial, False)
         model = disan_tf.load(work)
         texts = [row[:-1] if len(row) == 3 else row[0] for row in test]
-        return [row["label"] for row in model.predict(texts)], round(run["epoch"])
+        start = initial.record["name"] if initial.record else "random weights"
+        about = {"epochs": round(run["epoch"]), "began_with": start}
+        return [row["label"] for row in model.predict(texts)], about
 
 
-def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> tuple[list[str], int]:
+def fine_tune(train: Rows, test: Rows, preset: str, seed: int) -> tuple[list[str], dict]:
     """Returns the predictions of `TextClassifier.fine_tune`, and the number of epochs."""
     pairs, labels = len(train[0]) == 3, [row[-1] for row in train]
     texts = [[row[:-1] if pairs else row[0] for row in rows] for rows in (train, test)]
     model = TextClassifier.from_preset(preset, sorted({*labels}), pairs=pairs)
     history = model.fine_tune(texts[0], labels, seed=seed, verbose=0)
-    return model.predict_labels(texts[1]), len(history.epoch)
+    return model.predict_labels(texts[1]), {"epochs": len(history.epoch)}
 
 
-def keras_model(make_encoder: Callable, patience: int) -> Callable[..., tuple[list[str], int]]:
+def keras_model(make_encoder: Callable, patience: int) -> Callable[..., tuple[list[str], dict]]:
     """Returns a function that fits a model of Keras' layers and returns its predictions.
 
     The weights are those of the epoch with the highest validation accuracy.
@@ -189,7 +191,7 @@ def keras_model(make_encoder: Callable, patience: int) -> Callable[..., tuple[li
         options = {"epochs": _EPOCHS, "batch_size": _BATCH, "callbacks": [stop], "verbose": 0}
         history = model.fit(ids, labels, validation_data=(dev, dev_labels), **options)
         predictions = model.predict(test, verbose=0).argmax(-1)
-        return [classes[number] for number in predictions], len(history.epoch)
+        return [classes[number] for number in predictions], {"epochs": len(history.epoch)}
 
     return fit
 
@@ -205,7 +207,7 @@ def _bi_lstm():
     return tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(_DIM))
 
 
-METHODS = {  # each returns the predicted classes and the number of epochs; 0 without epochs
+METHODS = {  # each returns the predicted classes, and what the record says of the training
     "tfidf": fit_tfidf("words"),
     "tfidf_characters": fit_tfidf("words and characters"),
     "average": keras_model(tf.keras.layers.GlobalAveragePooling1D, _EPOCHS),
@@ -225,14 +227,14 @@ def measure(data: Path, table: str, count: int, seed: int, preset: str) -> dict:
     for name, fit in METHODS.items():
         tf.keras.utils.set_random_seed(seed)
         started = time.process_time()
-        labels, epochs = fit(train, test, preset, seed)
+        labels, about = fit(train, test, preset, seed)
         predictions = np.array([classes.index(label) for label in labels])
         seconds = time.process_time() - started
         by_method[name] = Predictions(predictions, gold)
         scores[name] = {
             "accuracy": float(np.mean(predictions == gold)),
             "cpu_seconds": round(seconds, 1),
-            **({"epochs": epochs} if epochs else {}),
+            **about,
         }
         for key, baseline in {"gain": "tfidf", "gain_over_characters": "tfidf_characters"}.items():
             if baseline in by_method:

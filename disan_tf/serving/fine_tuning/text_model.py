@@ -14,7 +14,7 @@ from disan_tf.models.base import SentenceModel
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.texts import list_texts, tensors_of
 from disan_tf.text import word_vectors
-from disan_tf.text.tokenizer_rules import ESCAPED_SIGNS
+from disan_tf.text.tokenizer_rules import sign_escapes
 
 _TEXTS = 4096  # texts that are tokenised at once
 
@@ -152,19 +152,11 @@ class TextModel(tf.keras.Model):
 
     def _add_signs(self) -> None:
         """Adds the escapes of signs that the vocabulary contains, with the vectors of the signs."""
-        lowercase = self._text_preprocessor.tokenizer["lowercase"]
+        escapes = sign_escapes(self._text_preprocessor.tokenizer["lowercase"]).items()
         tables = self.embedding.trained, self.embedding.fixed
         known = dict(zip(self.words, np.concatenate([table.numpy() for table in tables])))
-        escapes = {
-            escape.lower() if lowercase else escape: sign for escape, sign in ESCAPED_SIGNS.items()
-        }
-        self._add_words(
-            {
-                escape: known[sign]
-                for escape, sign in escapes.items()
-                if escape not in known and sign in known
-            }
-        )
+        lacking = {escape: sign for escape, sign in escapes if escape not in known}
+        self._add_words({escape: known[sign] for escape, sign in lacking.items() if sign in known})
 
     def _add_words(self, vectors: Mapping[str, np.ndarray]) -> None:
         """Adds words with their vectors <float>[dim], which stay fixed."""

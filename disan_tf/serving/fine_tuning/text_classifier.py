@@ -322,7 +322,7 @@ class TextClassifier(TextModel):
             texts, labels, *weights = validation_data
             validation_data = (*self._read(texts, labels, kind), *weights)
         else:
-            validation_data, _ = self._read(validation_data, None, kind)
+            self._read(validation_data, None, kind)  # only checks; `fit` reads it
         options["class_weight"] = self._class_weights(kwargs.get("class_weight"))
         score = "val_micro_f1" if self.multi_label else "val_accuracy"
         averages = BestAverages(check_count("patience", patience), score)

@@ -87,9 +87,17 @@ def test_numbers_in_batches_are_names_where_the_classes_are_numbers():
         next(read(iter([(["a film"], [3])])))
 
 
-def test_labels_that_are_names_and_numbers_are_read_once(preset):
+@pytest.mark.parametrize(
+    "validation",
+    [
+        (TEXTS, LABELS),
+        tf.data.Dataset.from_tensor_slices((TEXTS, LABELS)).batch(5),
+        _sequence([(TEXTS, LABELS)]),
+    ],
+)
+def test_labels_that_are_names_and_numbers_are_read_once(validation, preset):
     model = TextClassifier.from_preset(preset, classes=("1", "0"))  # a second reading swaps them
-    history = model.fine_tune(TEXTS, LABELS, validation_data=(TEXTS, LABELS), epochs=1, verbose=0)
+    history = model.fine_tune(TEXTS, LABELS, validation_data=validation, epochs=1, verbose=0)
     loss, _ = model.evaluate(TEXTS, LABELS, verbose=0)
     assert history.history["val_loss"] == pytest.approx([loss])
 

@@ -152,7 +152,7 @@ class TextModel(tf.keras.Model):
 
     def _add_signs(self) -> None:
         """Adds the escapes of signs that the vocabulary contains, with the vectors of the signs."""
-        escapes = sign_escapes(self._text_preprocessor.tokenizer["lowercase"]).items()
+        escapes = sign_escapes(bool(self._text_preprocessor.tokenizer["lowercase"])).items()
         tables = self.embedding.trained, self.embedding.fixed
         known = dict(zip(self.words, np.concatenate([table.numpy() for table in tables])))
         lacking = {escape: sign for escape, sign in escapes if escape not in known}

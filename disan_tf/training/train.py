@@ -19,7 +19,7 @@ from disan_tf.models.base import Resources
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import TASKS, build_model, count_parameters, memory_limit
 from disan_tf.models.language_model import BOUNDARIES
-from disan_tf.runs.work_directory import WorkDirectory
+from disan_tf.runs.work_directory import AUTO, WorkDirectory, read_start
 from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.config import Config
 from disan_tf.training.distribution.strategy import Distribution
@@ -76,6 +76,9 @@ def train(
     parameters, start = count_parameters(loop.model), initial and initial.record
     work.describe(parameters, loop.epoch_steps, corpus, start)
     print(introduce(loop, parameters) + (f"\n{describe_start(start)}" if start else ""))
+    if initial and initial.name == AUTO and has_checkpoint(work.checkpoints):
+        began = (read_start(work.path) or {"name": "random weights"})["name"]
+        print(f"--init_from={AUTO} changes nothing in a resumed training, which began with {began}")
     progress = _progress(loop)
     loop.callbacks = [_tensorboard(loop, pictures), progress]
     try:

@@ -309,6 +309,7 @@ class TextClassifier(TextModel):
             raise ValueError(f"fine_tune has no argument {name}; use fit.")
         options = {"epochs": check_count("epochs", epochs), **kwargs}
         batch_size = check_count("batch_size", batch_size)
+        check_type("seed", seed, int)
         kind = "sets" if self.multi_label else "numbers"
         x, y = self._read(x, y, kind)
         warn_of_labels(x, y, self.classes)

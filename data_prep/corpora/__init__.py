@@ -51,6 +51,20 @@ def read_test(data_dir: Path, options, version: Optional[int] = None) -> Corpus:
     return read_corpus(data_dir, options, version, *splits)
 
 
+def read_texts(
+    data_dir: Path, options, version: Optional[int], *splits: str
+) -> list[list[list[str]]]:
+    """Reads splits of a corpus; returns each split's texts of each field, tokenised with spaces."""
+    corpus = read_corpus(data_dir, options, version)
+    return [
+        [
+            [" ".join(tokens) for tokens in field]
+            for field in zip(*(it.sentences for it in examples))
+        ]
+        for examples in (corpus.splits[split] for split in splits)
+    ]
+
+
 def fields_of(options) -> tuple[str, ...]:
     """Returns the names of an example's texts, for the corpus in the options."""
     return _names(READERS[options.corpus].FIELDS, options)

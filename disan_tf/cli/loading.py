@@ -115,15 +115,18 @@ def find_dev(checkpoint, prepared_dir):
         return None
 
 
-def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list[str]:
+def compare_with_baseline(bundle, corpus, data_dir, folder, split: str, is_wanted) -> list[str]:
     """Compares baselines with the predictions of `write_evaluation`; returns a line for each.
 
-    `is_wanted` is the value of --baseline; None = only the user's own tables have baselines.
+    The baselines read the corpus' files in `data_dir`, since a prepared corpus lacks the words of
+    dev and test that have no vector. `is_wanted` is the value of --baseline; None = only the user's
+    own tables have baselines.
     """
     import numpy as np
 
+    from data_prep.corpora import read_texts
     from disan_tf.input_pipeline.corpus_format import Keys
-    from disan_tf.study.baseline import describe_baseline, fit_baselines
+    from disan_tf.study.baseline import describe_baseline, fit_baselines, texts_of
     from disan_tf.training.evaluation import scored_split
 
     if is_wanted is None:
@@ -133,7 +136,10 @@ def compare_with_baseline(bundle, corpus, folder, split: str, is_wanted) -> list
     splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
     criterion = bundle.config.train.get("criterion") or bundle.model.criterion
     judged = len(bundle.classes), criterion
-    fitted = fit_baselines(corpus.vocabulary, *splits, *judged)
+    version = bundle.info["tokenizer"]["version"]
+    read = read_texts(Path(data_dir), bundle.config.data, version, "dev", split)
+    texts = [texts_of(splits[0], corpus.vocabulary), *read]
+    fitted = fit_baselines(texts, [part.labels for part in splits[:2]], *judged)
     with np.load(folder / f"{split}.npz") as written:
         predictions = written["predictions"]
     labels = splits[-1].labels

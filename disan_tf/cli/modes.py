@@ -84,7 +84,7 @@ def evaluate(
     folder = Path(output or f"{workdir}/evaluation")
     corpus = corpus_of(bundle.config.data, bundle.info["tokenizer"]["version"])
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
-    compared = loading.compare_with_baseline(bundle, corpus, folder, split, baseline)
+    compared = loading.compare_with_baseline(bundle, corpus, data_dir, folder, split, baseline)
     print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))
 
 

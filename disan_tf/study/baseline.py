@@ -7,6 +7,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from disan_tf.common.progress import notify
 from disan_tf.input_pipeline import Split
 from disan_tf.metrics.differences import Predictions, difference
 from disan_tf.metrics.scores import accuracy, macro_f1
@@ -17,6 +18,9 @@ _CHARACTERS = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": 2, "subli
 FEATURES = {"words": (_WORDS,), "words and characters": (_WORDS, _CHARACTERS)}
 _SPECIAL = ["", "<unk>"]  # words of ids 0 and 1
 _MOST_STEPS = 300  # of L-BFGS, which needs some fifty
+_MOST_COEFFICIENTS = 50_000_000
+_BYTES = 8 * 17  # of L-BFGS for a coefficient: measured with 77 classes
+Texts = list[list[str]]  # the texts of each field, with spaces between the tokens
 
 
 class Baseline(NamedTuple):
@@ -32,39 +36,38 @@ class Baseline(NamedTuple):
 
 
 def fit_baselines(
-    vocabulary: Sequence[str], train: Split, dev: Split, split: Split, classes: int, criterion: str
+    texts: Sequence[Texts], labels: Sequence[np.ndarray], classes: int, criterion: str
 ) -> list[Baseline]:
     """Predicts the classes of a split; for each of `FEATURES` dev selects C from `STRENGTHS`.
 
-    The regression reads the prepared corpus, and so has the model's tokens. The features of a pair
-    are the weights of either text, their products and absolute differences, the cosine, and how
-    many words the texts share.
+    The features of a pair are the weights of either text, their products and absolute differences,
+    the cosine, and how many words the texts share.
 
     Args:
-      vocabulary: the words of ids 2 and up.
-      train, dev, split: splits of a corpus with classes.
+      texts: the tokenised texts of train, dev and the split, also words that the model lacks.
+      labels: the class numbers <int>[examples] of train and dev.
       classes: the number of classes.
       criterion: the score on dev that selects C, "accuracy" or "macro_f1".
 
     Returns:
       The baselines; none if the training part has one class alone, or no word of two letters.
+      A baseline that needs too much memory is left out, with a message.
     """
-    if len(np.unique(train.labels)) < 2:
+    of_train, of_dev = labels
+    if len(np.unique(of_train)) < 2:
         return []
-    texts = [texts_of(part, vocabulary) for part in (train, dev, split)]
-    labels = train.labels, dev.labels
 
     def score(predictions):
         if criterion == "macro_f1":
-            return macro_f1(predictions, dev.labels, classes)
-        return accuracy(predictions, dev.labels)
+            return macro_f1(predictions, of_dev, classes)
+        return accuracy(predictions, of_dev)
 
     found = [_fit(features, texts, labels, score) for features in FEATURES]
     return [baseline for baseline in found if baseline]
 
 
 def _fit(features: str, texts, labels, score):
-    """Returns a `Baseline`; None if the texts have no features."""
+    """Returns a `Baseline`; None if the texts have no features, or too many."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
@@ -73,6 +76,13 @@ def _fit(features: str, texts, labels, score):
     if parts is None:
         return None
     of_train, of_dev, of_split = parts
+    coefficients = len(np.unique(labels[0])) * of_train.shape[1]
+    if coefficients > _MOST_COEFFICIENTS:
+        notify(
+            f"The baseline on TF-IDF of {features} is left out: its {coefficients:,} coefficients "
+            f"need about {coefficients * _BYTES / 1e9:.0f} GB of memory."
+        )
+        return None
     regression = LogisticRegression(max_iter=_MOST_STEPS, warm_start=True)
     best, best_score = (None, None), -1.0
     for strength in STRENGTHS:
@@ -110,8 +120,11 @@ def describe_baseline(
     )
 
 
-def texts_of(split: Split, vocabulary: Sequence[str]) -> list[list[str]]:
-    """Returns the texts of each field, with spaces between the tokens."""
+def texts_of(split: Split, vocabulary: Sequence[str]) -> Texts:
+    """Returns the texts of a prepared split; a word without an id is "<unk>".
+
+    `vocabulary` has the words of ids 2 and up.
+    """
     words = np.array([*_SPECIAL, *vocabulary], dtype=object)
     parts = [(split.ids[field], split.offsets[field]) for field in split.fields]
     return [
@@ -120,12 +133,12 @@ def texts_of(split: Split, vocabulary: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def fit_features(features: str, *parts: list[list[str]]) -> Optional[list]:
+def fit_features(features: str, *parts: Texts) -> Optional[list]:
     """Computes the TF-IDF features of parts of a corpus, fitted to the texts of the first part.
 
     Args:
       features: a key of `FEATURES`.
-      *parts: the texts of each field, from `texts_of`.
+      *parts: the texts of each part.
 
     Returns:
       For each part a sparse matrix with a row for each example; None if the texts have no features.
@@ -141,7 +154,7 @@ def fit_features(features: str, *parts: list[list[str]]) -> Optional[list]:
     return [_features(vectorizers, fields) for fields in parts]
 
 
-def _features(vectorizers, fields: list[list[str]]):
+def _features(vectorizers, fields: Texts):
     """Returns the features of texts or pairs, a sparse matrix with a row for each example."""
     from scipy.sparse import csr_matrix, hstack
 

@@ -24,6 +24,7 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 import disan_tf
+from data_prep.corpora import read_texts
 from data_prep.prepare import prepare
 from disan_tf import TextClassifier
 from disan_tf.cli.loading import initial_model, read_config
@@ -42,6 +43,8 @@ JOBS = (  # table, training rows (0 = all), seeds, preset
     ("cr", 500, (1, 2, 3), "disan_sst2"),
     ("cr", 2000, (1,), "disan_sst2"),
     ("subj", 500, (1, 2, 3), "disan_sst2"),
+    ("mpqa", 500, (1, 2, 3), "disan_sst2"),
+    ("mpqa", 2000, (1,), "disan_sst2"),
     ("trec", 500, (1, 2, 3), "disan_sst2"),
     ("trec", 3000, (1,), "disan_sst2"),
     ("banking77", 0, (1,), "disan_sst2"),
@@ -57,12 +60,13 @@ _DIM, _EPOCHS, _BATCH = 100, 30, 16
 
 def read_table(data: Path, name: str) -> tuple[Rows, Rows]:
     """Returns the rows for training, in a fixed random order, and the rows of the test part."""
-    if name in ("cr", "subj"):
-        path = data / "polarity" / {"cr": "custrev.all", "subj": "subj.all"}[name]
+    polarity = {"cr": ("custrev", 700), "subj": ("subj", 1000), "mpqa": ("mpqa", 1000)}
+    if name in polarity:
+        stem, count = polarity[name]
+        path = data / "polarity" / f"{stem}.all"
         lines = path.read_text(encoding="latin-1").split("\n")
         pairs = (line.partition(" ") for line in lines if len(line.split()) > 1)
         rows = _shuffled([(text.strip(), label) for label, _, text in pairs], 5)
-        count = {"cr": 700, "subj": 1000}[name]
         return rows[count:], rows[:count]
     if name == "trec":
         parts = [data / "trec" / file for file in ("train_5500.label", "TREC_10.label")]
@@ -112,9 +116,10 @@ def fit_tfidf(features: str) -> Callable[..., tuple[list[str], dict]]:
             config = _write_table(Path(folder), train, test)
             config.data.vectors = ""
             corpus = PreparedCorpus(prepare(config.data, Path(folder), Path(folder) / "prepared"))
-            splits = [corpus.split(part) for part in ("train", "dev", "test")]
-            count = len(corpus.classes)
-            found = fit_baselines(corpus.vocabulary, *splits, count, "accuracy")
+            parts = ("train", "dev", "test")
+            texts = read_texts(Path(folder), config.data, None, *parts)
+            labels = [corpus.split(part).labels for part in parts[:2]]
+            found = fit_baselines(texts, labels, len(corpus.classes), "accuracy")
             (made,) = [baseline for baseline in found if baseline.features == features]
             return [corpus.classes[number] for number in made.predictions], {}
 

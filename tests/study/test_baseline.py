@@ -6,27 +6,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from disan_tf.input_pipeline import Split
 from disan_tf.study.baseline import Baseline, describe_baseline, fit_baselines
 
-VOCABULARY = [*"abcdefgh", "not", "good", "bad", "film"]
-IDS = {word: number for number, word in enumerate(VOCABULARY, start=2)}
 
-
-def split(examples, fields=("sentence",)) -> Split:
-    """A split of (text, ..., label)."""
-    ids, offsets = {}, {}
-    for field, texts in zip(fields, zip(*(texts for *texts, _ in examples))):
-        numbers = [[IDS.get(word, 1) for word in text.split()] for text in texts]
-        ids[field] = np.concatenate(numbers).astype(np.int32)
-        offsets[field] = np.cumsum([0, *map(len, numbers)])
-    labels = np.array([label for *_, label in examples], np.int32)
-    return Split(fields, ids, offsets, labels, np.array([b"x"] * len(examples)))
-
-
-def fit(train, dev, test, fields=("sentence",), criterion="accuracy"):
-    splits = (split(part, fields) for part in (train, dev, test))
-    return fit_baselines(VOCABULARY, *splits, 2, criterion)
+def fit(train, dev, test, criterion="accuracy"):
+    """The baselines for parts of (text, ..., label)."""
+    texts = [list(zip(*(fields for *fields, _ in part))) for part in (train, dev, test)]
+    labels = [np.array([label for *_, label in part], np.int32) for part in (train, dev)]
+    return fit_baselines(texts, labels, 2, criterion)
 
 
 def predict(*args, **kwargs):
@@ -64,19 +51,8 @@ def test_the_criterion_selects_the_strength():
 
 
 def test_parts_of_words_are_features_of_the_second_baseline():
-    vocabulary = ["untrue", "unfair", "true", "fair", "unkind", "kind"]
     train = [("untrue", 0), ("unfair", 0), ("true", 1), ("fair", 1)] * 10
-    ids = {word: number for number, word in enumerate(vocabulary, start=2)}
-
-    def part(examples):
-        numbers = np.array([ids[text] for text, _ in examples], np.int32)
-        labels = np.array([label for _, label in examples], np.int32)
-        offsets = np.arange(len(numbers) + 1)
-        names = np.array([b"x"] * len(examples))
-        return Split(("sentence",), {"sentence": numbers}, {"sentence": offsets}, labels, names)
-
-    test = [("unkind", 0), ("kind", 1)]
-    words, both = fit_baselines(vocabulary, *map(part, (train, train, test)), 2, "accuracy")
+    words, both = fit(train, train, [("unkind", 0), ("kind", 1)])
     assert both.predictions.tolist() == [0, 1] != words.predictions.tolist()
 
 
@@ -88,7 +64,7 @@ def test_shared_words_decide_pairs():
         return [(a, a if k % 2 else b, k % 2) for k, (a, b) in enumerate(drawn)]
 
     test = pairs(40)
-    found = predict(pairs(200), pairs(40), test, ("premise", "hypothesis"))
+    found = predict(pairs(200), pairs(40), test)
     assert found.predictions.tolist() == [label for *_, label in test]
 
 

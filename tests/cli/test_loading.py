@@ -1,0 +1,30 @@
+"""disan_tf/cli/loading.py: functions of several modes."""
+
+import types
+
+import numpy as np
+
+from data_prep.prepare import prepare
+from disan_tf.cli.loading import compare_with_baseline
+from disan_tf.input_pipeline import PreparedCorpus
+from tests.support.runs.training import load_config
+
+STEMS = [f"{a}{b}" for a in "bdklmnprst" for b in ("amo", "ero", "ilo", "ubo")]
+
+
+def test_the_baseline_reads_words_that_the_model_does_not_know(tmp_path):
+    """The ending decides the class, and the words of dev and test are not in the training part."""
+    for part, stems in {"train": STEMS[:20], "dev": STEMS[20:30], "test": STEMS[30:]}.items():
+        rows = [f"{stem}{ending},{ending}" for stem in stems for ending in ("ist", "ung")]
+        (tmp_path / f"{part}.csv").write_text("\n".join(["text,label", *rows]))
+    config = load_config("own_table")
+    config.data.update(train="train.csv", dev="dev.csv", test="test.csv", vectors="")
+    corpus = PreparedCorpus(prepare(config.data, tmp_path, tmp_path / "prepared"))
+    assert not np.any(corpus.split("test").ids["sentence"] > 1)
+    info = {"tokenizer": {"version": corpus.manifest["tokenizer"]["version"]}}
+    model = types.SimpleNamespace(criterion="accuracy")
+    bundle = types.SimpleNamespace(config=config, model=model, info=info, classes=corpus.classes)
+    labels = corpus.split("test").labels
+    np.savez(tmp_path / "test.npz", predictions=np.zeros_like(labels))
+    words, both = compare_with_baseline(bundle, corpus, tmp_path, tmp_path, "test", None)
+    assert "accuracy 1.0000" in both and "accuracy 0.5000" in words

@@ -80,6 +80,10 @@ def _with_pair(parts: Sequence, fields: Sequence[str]) -> list:
     Two columns of texts may be the first two parts, and a tensor [batch, 2] may hold them.
     """
     x, *others = parts
+    if len(fields) == 2 and others and isinstance(parts, list) and all(map(_is_row, parts)):
+        raise ValueError(
+            "a batch of lists of two strings may hold rows or columns; give a tuple of two columns."
+        )
     if len(fields) == 2 and others and _are_two_columns(x, others[0]):
         return [(x, others[0]), *others[1:]]
     is_tensor = tf.is_tensor(x) and x.dtype == tf.string
@@ -93,6 +97,10 @@ def _are_two_columns(first: Any, second: Any) -> bool:
         return are_two_columns([first, second])
     are_lists = all(isinstance(column, (list, np.ndarray)) for column in (first, second))
     return are_lists and len(first) > 0 and all(map(is_single, [*first, *second]))
+
+
+def _is_row(part: Any) -> bool:
+    return isinstance(part, list) and len(part) == 2 and all(map(is_single, part))
 
 
 def _is_item(value: Any, fields: Sequence[str]) -> bool:

@@ -92,7 +92,7 @@ def hold_out(texts: Any, labels: np.ndarray, seed: int) -> tuple[tuple, tuple]:
     Raises:
       ValueError: each class has only one example.
     """
-    draw = np.random.default_rng(seed)
+    labels, draw = np.asanyarray(labels), np.random.default_rng(seed)
     is_held_out = np.zeros(len(labels), bool)
     numbers = labels if labels.ndim == 1 else np.zeros(len(labels))
     for number in np.unique(numbers):

@@ -324,7 +324,7 @@ class TextClassifier(TextModel):
             validation_data = (*self._read(texts, labels, kind), *weights)
         else:
             self._read(validation_data, None, kind)  # only checks; `fit` reads it
-        options["class_weight"] = self._class_weights(kwargs.get("class_weight"))
+        self._class_weights(kwargs.get("class_weight"))  # only checks; `fit` reads them
         score = "val_micro_f1" if self.multi_label else "val_accuracy"
         averages = BestAverages(check_count("patience", patience), score)
         options["callbacks"] = [*tf.nest.flatten(kwargs.get("callbacks") or []), averages]
@@ -475,12 +475,18 @@ class TextClassifier(TextModel):
         optimizer; a `.keras` file keeps it.
 
         Raises:
-          ValueError: the classifier was not made by `from_preset`, or a file that is not part of a
+          ValueError: the classifier was not made by `from_preset`; its preprocessor has a
+            `sequence_length`, which a preset does not record; or a file that is not part of a
             preset would be overwritten, such as a README.md.
         """
         config = json.loads(self._config)
         if config is None:
             raise ValueError("save_to_preset needs a classifier that from_preset made; use save.")
+        if (length := self._text_preprocessor.sequence_length) is not None:
+            raise ValueError(
+                f"a preset does not record sequence_length={length}, without which predictions for "
+                "longer texts differ; use save, or a preprocessor without it."
+            )
         about = {
             "classes": list(self.classes),
             "tokenizer": self._text_preprocessor.tokenizer,

@@ -127,6 +127,21 @@ def test_weights_of_classes_are_a_dictionary(classifier):
         classifier.fit(TWO, [0, 1], class_weight="balanced", verbose=0)
 
 
+def test_weights_of_classes_with_numbers_as_names_are_read_once(classifier, monkeypatch):
+    made = copy.deepcopy(classifier)
+    made.classes = ("1", "0")
+    monkeypatch.setattr(tf.keras.Model, "fit", lambda *_, class_weight, **__: class_weight)
+    for train in (made.fit, made.fine_tune):
+        assert train(TWO * 2, [1, 0] * 2, class_weight={"1": 5.0}) == {0: 5.0, 1: 1.0}
+
+
+def test_word_ids_may_have_a_list_of_labels(classifier):
+    made = copy.deepcopy(classifier)
+    ids = np.array(made.preprocessor(tf.constant(TEXTS))["sentence"])
+    made.preprocessor = None
+    assert made.fine_tune(ids, LABELS.tolist(), epochs=1, verbose=0).history
+
+
 def test_a_classifier_learns_without_a_change_of_its_word_vectors(classifier):
     names = np.array(["bad", "good"])[LABELS]
     made = copy.deepcopy(classifier)

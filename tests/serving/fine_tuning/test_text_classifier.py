@@ -483,6 +483,9 @@ def test_pairs_come_from_datasets_and_generators_of_all_forms(nli_bundle):
         found = model.predict(given, verbose=0)
         np.testing.assert_allclose(found, expected[: len(found)], atol=1e-6)
         assert len(found) == (1 if given is datasets[-2] else 4)
+    for count in (2, 3):  # both texts and a third list, which Keras would take for labels
+        with pytest.raises(ValueError, match="lists of two strings may hold rows or columns"):
+            model.predict(iter([rows[:count]]), verbose=0)
     batches = slices((first, second, names)).batch(2)
     scores = model.evaluate((first, second), LABELS[:4], verbose=0)
     assert model.evaluate(batches, verbose=0) == pytest.approx(scores)
@@ -494,6 +497,15 @@ def test_predictions_read_generators_of_single_texts(classifier):
     for texts in (iter(TEXTS), ({"text": text} for text in TEXTS), zip(TEXTS, NAMES)):
         np.testing.assert_array_equal(classifier.predict(texts, verbose=0), expected)
     assert classifier.predict(iter([]), verbose=0).shape == (0, 2)
+
+
+def test_a_preset_without_its_length_is_not_saved(preset, tmp_path):
+    model = TextClassifier.from_preset(preset)
+    config = {**model.preprocessor.get_config(), "sequence_length": 2}
+    model.preprocessor = TextClassifierPreprocessor.from_config(config)
+    with pytest.raises(ValueError, match="a preset does not record sequence_length=2"):
+        model.save_to_preset(tmp_path / "saved")
+    assert not (tmp_path / "saved").exists()
 
 
 @pytest.mark.slow

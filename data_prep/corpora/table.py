@@ -212,7 +212,9 @@ def _draw_parts(rows: dict[str, list[Row]], options) -> dict[str, list[Row]]:
         if is_fold:
             drawn = fold_numbers(targets, options.folds, options.split_seed) == options.fold
         else:
-            drawn = held_out(targets, min(1.0, share * whole / len(left)), options.split_seed)
+            drawn = held_out(
+                targets, min(1.0, share * whole / max(1, len(left))), options.split_seed
+            )
         left, parts[split] = divide(left, drawn)
     parts["train"] = left
     return parts

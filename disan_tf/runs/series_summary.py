@@ -25,10 +25,11 @@ def summarise_series(workdir: Path) -> dict:
     """Returns the finished members of a series, and the statistics of their scores.
 
     Returns:
-      "config" of the series; "versions", "commit", "command", "parameters", "inputs", "data" and,
-      if it has one, "init_from" of its first member; means of the members' steps and times;
-      "members", each with "name", "seed", "fold" (or None), "machine" if it is recorded, its steps,
-      times and curves, and "scores": split -> score -> value, with an optimistic "best_on_<split>"
+      "config" of the series; "versions", "commit", "command", "parameters", "inputs", "data" and
+      "init_from" of the first member that has them; means of the members' steps and times;
+      "members", each with "name", "seed", "fold" (or None), "machine" if it is recorded,
+      "began_with" (a model or "random weights") if the members differ in it, its steps, times and
+      curves, and "scores": split -> score -> value, with an optimistic "best_on_<split>"
       for each split that was watched during training; "mean" and "standard_deviation" (over n - 1;
       None with a single member): split -> score -> value; "by_length", see `_by_length`; and for
       classes "confusion": the sum of the members' matrices on test.
@@ -38,9 +39,16 @@ def summarise_series(workdir: Path) -> dict:
         raise UserError(f"{workdir} is a series without a finished member: train it.")
     config, first = read_config(workdir), runs[0][1]
     parts = [_of_one(folder.relative_to(workdir).as_posix(), run) for folder, run in runs]
+    starts = [run.get("init_from") for _, run in runs]
+    names = [start["name"] if start else "random weights" for start in starts]
+    if len({*names}) > 1:  # --init_from=auto chose for each member
+        for part, name in zip(parts, names):
+            part["members"][0]["began_with"] = name
+    began = next(filter(None, starts), None)
     return {
         "config": config,
         **{key: first[key] for key in _SHARED if key in first},
+        **({"init_from": began} if began else {}),
         **_summarise(parts, first["command"], config),
     }
 

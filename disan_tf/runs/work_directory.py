@@ -137,7 +137,8 @@ class WorkDirectory:
           start: the record of the model with which the training begins; None in a resumed training,
             or for random weights.
         """
-        start = start or read_start(self.path)
+        if any(self.checkpoints.glob("*")):
+            start = start or read_start(self.path)
         command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "HEAD"]
         options = {"capture_output": True, "text": True, "check": True}
         try:

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator
+from itertools import chain
 from typing import Callable, Optional
 
 import numpy as np
@@ -73,8 +74,9 @@ class InitialModel:
         pairs = [(row, rows[word]) for row, word in enumerate(vocabulary) if word in rows]
         for table, other in zip(tables, _parts(source.embedding, WordEmbedding)):
             _copy_rows(table, other, np.array(pairs, np.int64).reshape(-1, 2))
-        fixed = [bilm for bilm in _parts(model.embedding, BiLM) if not bilm.trainable]
-        for bilm, other in zip(fixed, _parts(source.embedding, BiLM)):
+        bilms = zip(_parts(model.embedding, BiLM), _parts(source.embedding, BiLM))
+        fixed = [pair for pair in bilms if not pair[0].trainable]
+        for bilm, other in fixed:
             for weight, value in zip(bilm.weights, other.weights):
                 # They are equal, but for the rounding of a file of float16.
                 if weight.dtype.is_floating and not np.allclose(weight, value, 2**-8, 2**-14):
@@ -82,7 +84,8 @@ class InitialModel:
                         f"--init_from={self.name} reads another biLM than the files of "
                         "--config.data.bilm; restore its files there, or choose another model."
                     )
-        _copy(model.embedding, source.embedding, besides=[*tables, *fixed])
+        copied = [*tables, *_parts(source.embedding, WordEmbedding), *chain.from_iterable(fixed)]
+        _copy(model.embedding, source.embedding, besides=copied)
         _copy(model.encoder, source.encoder)
         is_same = _have_same_head(model, source)
         is_same = is_same and _outputs(source, bundle) == _outputs(source, corpus)
@@ -145,10 +148,14 @@ def _copy_rows(table: WordEmbedding, source: WordEmbedding, pairs: np.ndarray) -
 
 
 def _copy(layer, source, besides=()) -> None:
-    """Copies the weights of an equal layer, except the parts `besides` and counters of draws."""
+    """Copies the weights of an equal layer, except parts of both layers and counters of draws.
+
+    Keras lists trainable weights first, and only the parts `besides` differ in what is trainable.
+    """
     left = {id(weight) for part in besides for weight in part.weights}
-    for weight, value in zip(layer.weights, source.weights):
-        if weight.dtype.is_floating and id(weight) not in left:
+    kept = ([it for it in side.weights if id(it) not in left] for side in (layer, source))
+    for weight, value in zip(*kept):
+        if weight.dtype.is_floating:
             weight.assign(value.numpy())
 
 

@@ -4,11 +4,14 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
+from disan_tf.layers.embedding.characters import WordCharacterEmbedding
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.work_directory import WorkDirectory
+from disan_tf.runs.work_directory import WorkDirectory, read_start
+from disan_tf.training import initial_model
 from disan_tf.training.config import from_dict
 from disan_tf.training.initial_model import InitialModel
 from disan_tf.training.train import check_work, train
@@ -110,6 +113,27 @@ def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, 
     gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
     train(from_dict(config), lambda: corpus, tmp_path, pictures=False, initial=gone)
     assert json.loads((tmp_path / "run.json").read_text())["init_from"] == recorded
+
+
+START = {"name": "earlier", "sha256": "0", "words": 5, "words_found": 4, "head": False}
+
+
+def test_a_start_before_the_first_checkpoint_is_forgotten(corpus, source, initial, tmp_path):
+    work = WorkDirectory(tmp_path, _config().lock())
+    work.describe(1, 1, corpus, START)
+    assert read_start(tmp_path)
+    work.describe(1, 1, corpus, None)
+    assert read_start(tmp_path) is None
+
+
+def test_vectors_of_words_and_characters_may_begin_to_learn():
+    layers = [WordCharacterEmbedding(4, 2, 3, trainable=trains) for trains in (True, False)]
+    for layer in layers:
+        layer(*(tf.ones(shape, tf.int32) for shape in ([1, 2], [1, 2, 5], [1, 2])))
+    tables = [part for layer in layers for part in (layer.learned, layer.constant)]
+    initial_model._copy(*layers, besides=tables)
+    for weight, expected in zip(*(layer.spelling.get_weights() for layer in layers)):
+        np.testing.assert_array_equal(weight, expected)
 
 
 def test_a_training_without_a_model_refuses_one(source, initial):

@@ -14,7 +14,7 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.common.process import owned
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.series_summary import series_command
+from disan_tf.runs.series_summary import series_command, summarise_series
 from disan_tf.training.config import Data, from_dict
 from disan_tf.training.loop import Loop
 from disan_tf.training.series import (
@@ -255,6 +255,15 @@ def test_a_single_member_has_no_deviation_and_leaves_no_model_behind(corpus, tmp
     summary = train_series(config, where, ["4"], [], lambda data: corpus, pictures=False)
     assert summary["standard_deviation"]["test"]["accuracy"] is None
     assert not any(isinstance(each, Loop) for each in gc.get_objects())
+
+
+def test_members_that_began_with_different_models_are_recorded(copied):
+    path = copied / "seed-2" / "fold-2" / "run.json"
+    start = {"name": "a", "sha256": "0", "words": 5, "words_found": 4, "head": False}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "init_from": start}))
+    summary = summarise_series(copied)
+    assert [it["began_with"] for it in summary["members"]] == ["random weights", "a"]
+    assert summary["init_from"] == start
 
 
 def test_the_series_command_names_all_its_members():

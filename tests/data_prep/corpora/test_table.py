@@ -280,6 +280,13 @@ def test_a_table_with_a_column_for_each_label_is_shown_the_way_in_python(name, c
     assert "there is no label among the columns" in refusal(tmp_path, options("t.csv"))
 
 
+def test_null_is_no_name_of_an_example(tmp_path):
+    lines = ['{"text": "hot", "label": "a", "id": null}', '{"text": "cold", "label": "b"}'] * 2
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    corpus = read(tmp_path, train="t.jsonl", example_id="id", dev_share=0.5)
+    assert {it.example_id[-2:] for it in everything(corpus)} == {"-1", "-2", "-3", "-4"}
+
+
 def test_json_rows_may_lack_values(tmp_path):
     bad = [{"text": None, "label": "order"}, {"text": "hot", "label": None}, {"text": "hot"}]
     corpus = read(tmp_path, *ROWS, *bad, train="t.jsonl", on_bad_rows="drop")
@@ -420,6 +427,12 @@ def test_a_score_outside_its_scale_is_refused(tmp_path, value):
     write(tmp_path, ("a", "b", value), columns=("text", "other", "score"))
     message = refusal(tmp_path, options(**SCORES))
     assert f"line 2: score {value!r} is not a number between 1 and 5" in message
+
+
+def test_a_single_row_of_scores_has_no_folds(tmp_path):
+    write(tmp_path, ("a", "b", "2"), columns=("text", "other", "score"))
+    message = refusal(tmp_path, options(**SCORES, folds=2, fold=0))
+    assert "t.csv has 1 row, too few to draw" in message
 
 
 def test_missing_scores_are_refused_or_dropped(tmp_path):

@@ -12,7 +12,7 @@ medians in milliseconds for 300 units and batches of 64, unless a table says oth
 the lengths of premise and hypothesis. "Times the products" is a step's time divided by the time of
 its matrix products alone, in the same precision. Compare only times on the same machine: the Xeon
 multiplies bfloat16 matrices in AMX, the EPYC does not. On the H100, the steps were not compiled by
-XLA; for compiled steps there is only [a computed lower bound](../../docs/how_to/gpu.md#xla).
+XLA; for compiled steps there is only [a computed lower bound](../FINDINGS.md#gpu).
 [Findings](../FINDINGS.md#speed) draws conclusions.
 
 """

@@ -54,21 +54,25 @@ _DECODER = json.JSONDecoder(
 def array_items(text: str, name) -> Iterator[bytes]:
     """Yields the items of a JSON array, each on one line."""
     decoder, place, ending = json.JSONDecoder(), text.index("[") + 1, ""
-    while ending != "]":
-        try:
+    try:
+        while ending != "]":
             start = _SPACE.match(text, place).end()
             if not ending and text.startswith("]", start):  # an empty array
-                return
+                place = start + 1
+                break
             _, place = decoder.raw_decode(text, start)
             yield text[start:place].replace("\n", " ").replace("\r", " ").encode("utf-8")
             place = _SPACE.match(text, place).end()
             ending, place = text[place : place + 1], place + 1
             if ending not in (",", "]"):
                 raise json.JSONDecodeError("Expecting ',' delimiter", text, place - 1)
-        except json.JSONDecodeError as error:
-            raise UserError(
-                f"{name}, line {error.lineno}: not a JSON array ({error.msg}, column "
-                f"{error.colno}); write the file again."
-            ) from None
-        except (ValueError, RecursionError) as error:
-            raise UserError(f"{name} is not a JSON array ({error}); write it again.") from None
+        place = _SPACE.match(text, place).end()
+        if place < len(text):
+            raise json.JSONDecodeError("Extra data after the array", text, place)
+    except json.JSONDecodeError as error:
+        raise UserError(
+            f"{name}, line {error.lineno}: not a JSON array ({error.msg}, column "
+            f"{error.colno}); write the file again."
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{name} is not a JSON array ({error}); write it again.") from None

@@ -45,6 +45,8 @@ def test_the_items_of_an_array_are_lines(indent):
     [
         ('[{"a": 1}', "a, line 1: not a JSON array (Expecting ',' delimiter, column 10); write"),
         ('[{"a": 1},\n{"a"]', "a, line 2: not a JSON array (Expecting ':' delimiter, column 5)"),
+        ("[1]\n[2]\n", "a, line 2: not a JSON array (Extra data after the array, column 1); write"),
+        ("[]\n\n{}", "a, line 3: not a JSON array (Extra data after the array, column 1)"),
         ("[1 2]", "a, line 1: not a JSON array (Expecting ',' delimiter, column 4)"),
     ],
 )

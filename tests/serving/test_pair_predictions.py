@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.cli import modes
+from disan_tf.serving.attention_page.attention_files import read_lines
 from disan_tf.serving.inference.attend import attend
 from disan_tf.serving.inference.predict import Counts, predict
 from tests.support.models.bundles import (
@@ -87,6 +88,23 @@ def test_the_mode_tells_on_standard_error_how_many_have_no_gold_label(bundles, t
         f"blank lines: 1 of 3 in {tmp_path / 'in.tsv'}; they are marked and get no prediction.\n"
     )
     assert printed.out == ""
+
+
+@pytest.mark.parametrize("task", [NLI, RELATEDNESS])
+def test_the_page_tells_the_columns_of_the_input_from_those_of_the_model(bundles, task, tmp_path):
+    columns = {"sentence1": "a film", "sentence2": "bad", "num_tokens": "3", "tokens": "x"}
+    columns |= {"label": "a relation", "predicted_score": "2", "field_names": "y"}
+    table = "\t".join(columns) + "\n" + "\t".join(columns.values()) + "\n"
+    (tmp_path / "in.tsv").write_text(table)
+    modes.attend(bundles[task].directory, tmp_path / "in.tsv", tmp_path / "out")
+    (line,) = read_lines(tmp_path / "out")
+    assert (line.fields, line.texts) == (bundles[task].model.fields, ["a film", "bad"])
+    assert line.tokens == [["a", "film"], ["bad"]]
+    assert line.is_score == (task == RELATEDNESS)
+    name = "score" if line.is_score else "predicted_label"
+    prediction = line.record[name]
+    assert line.prediction == (f"{prediction:.2f}" if line.is_score else prediction)
+    assert line.gold is None
 
 
 def test_attention_tensors_are_those_of_each_sentence(nli_bundle, pairs, tmp_path):

@@ -8,6 +8,9 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from disan_tf.common.errors import UserError
+from disan_tf.serving.inference.records import tokens_name
+
 WEIGHT_VECTORS = "weight_vectors"
 
 
@@ -25,11 +28,10 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True)
 class LineAttention:
-    """A model's attention in a line: the path and content of its JSON, and the sentences' names."""
+    """A model's attention in a line: the path and content of its JSON."""
 
     path: Path
     record: dict
-    fields: tuple[str, ...]  # ("sentence",) if it is no pair
 
     @property
     def number(self) -> int:
@@ -37,18 +39,19 @@ class LineAttention:
         return int(self.path.stem)
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the sentences: ("sentence",) if it is no pair."""
+        return tuple(self.record["field_names"]["sentences"])
+
+    @property
     def tokens(self) -> list[list[str]]:
         """The tokens of each field."""
-        names = [f"{field}_tokens" for field in self.fields] if self.is_pair else ["tokens"]
-        return [self.record[name] for name in names]
+        return [self.record[tokens_name(field)] for field in self.fields]
 
     @property
     def texts(self) -> list[str]:
         """The text of each field as in the input, or its tokens."""
-        if not self.is_pair:
-            return [self.record["text"]]
-        pairs = zip(self.fields, self.tokens)
-        return [self.record.get(field, " ".join(tokens)) for field, tokens in pairs]
+        return [self.record[name] for name in self.record["field_names"]["sentences"].values()]
 
     @property
     def prediction(self) -> str:
@@ -63,23 +66,27 @@ class LineAttention:
     @property
     def gold(self) -> Optional[str]:
         """The gold label, if the line has one of the model's classes."""
-        name = "label" if "predicted_label" in self.record else "gold_label"
-        label = self.record.get(name)
+        is_renamed = self._names.get("label", "label") != "label"
+        label = self.record.get("label" if is_renamed else "gold_label")
         return label if label in list(self.probabilities) else None
 
     @property
     def is_score(self) -> bool:
         """The kind of the prediction: True for a score, False for a class."""
-        return self._predicted("label") not in list(self.probabilities)
+        return "score" in self._names
 
     @property
     def is_pair(self) -> bool:
         """The kind of the line: True for a pair of sentences."""
         return len(self.fields) > 1
 
+    @property
+    def _names(self) -> dict[str, str]:
+        """The names of the prediction's fields in the record, which the input's may differ from."""
+        return self.record["field_names"]["prediction"]
+
     def _predicted(self, name: str):
-        """Returns a field of the prediction, named predicted_<name> if the input has a <name>."""
-        return self.record.get(f"predicted_{name}", self.record.get(name))
+        return self.record[self._names[name]]
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Reads name -> <float32>[token, feature] or [head, dependent, feature].
@@ -118,8 +125,13 @@ class LineAttention:
 
 
 def read_lines(folder: Path) -> Iterator[LineAttention]:
-    """Yields the lines that `attend` has written into a folder, in order."""
+    """Yields the lines that `attend` has written into a folder, in order.
+
+    Raises:
+      UserError: an earlier version wrote a file.
+    """
     for path in sorted(folder.glob("[0-9]*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        pair = tuple(name[: -len("_tokens")] for name in record if name.endswith("_tokens"))
-        yield LineAttention(path, record, ("sentence",) if "tokens" in record else pair)
+        if "field_names" not in record:
+            raise UserError(f"{path} is of an earlier version; write the folder with attend again.")
+        yield LineAttention(path, record)

@@ -53,6 +53,7 @@ def attend(
     "forward_gate" and "backward_gate" [token, feature], "source2token" [token, feature]. The JSON
     holds the line's record, "text", "tokens", the prediction as `predict` writes it, the names of
     the "axes", and under "<name>_mean" each tensor's mean over the features, rounded to 6 digits.
+    Its "field_names" say which fields are the texts of the "sentences" and which the "prediction".
 
     DSA has "attention" [token, feature] of the last iteration, with a feature for each parallel
     attention, "attention_1" and so on of earlier iterations, and "weight_vectors" [iteration,
@@ -99,7 +100,8 @@ def attend(
                 outputs = [tensor.numpy() for tensor in predict_batch(*inputs)]
                 (described,) = describe_all([sentences], outputs, bundle, marks_blank=False)
                 record = add_prediction(_with_tokens(record, sentences, columns), described)
-                _write(folder / f"{count:05d}", record, tensors)
+                names = _field_names(record, described, columns)
+                _write(folder / f"{count:05d}", {**record, "field_names": names}, tensors)
                 vectors.add(count, tensors)
         vectors.write(folder)
         finish(folder)
@@ -123,6 +125,18 @@ def _with_tokens(record: dict, sentences, columns: Columns) -> dict:
         text = columns.find_text(record, field)
         texts[text_name(field)] = " ".join(tokens) if text is None else text
     return {**texts, **record, **dict(zip(map(tokens_name, columns.fields), sentences))}
+
+
+def _field_names(record: dict, described: dict, columns: Columns) -> dict[str, dict[str, str]]:
+    """Returns the names in a record of each sentence's text and of the prediction's fields."""
+    texts = {
+        field: next(
+            name for name in (*names, text_name(field)) if isinstance(record.get(name), str)
+        )
+        for field, names in columns.texts.items()
+    }
+    added = list(record)[-len(described) :]  # the last ones, see `add_prediction`
+    return {"sentences": texts, "prediction": dict(zip(described, added))}
 
 
 def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from disan_tf.serving.attention_page import page
 from disan_tf.serving.attention_page.page import as_data, quantise, write_page
+from tests.support.errors import user_error
 from tests.support.models.attention_files import disan, drcn, write_pair, write_sentence
 
 TOKENS = ["the", "plot", "is", "</script><script>alert(1)</script>"]
@@ -141,15 +142,23 @@ def test_matrices_of_other_encoders_are_of_their_own_sentence(tmp_path):
 
 def test_scores_have_two_digits(tmp_path):
     pair = (["a"], ["b"])
-    scored = {"score": 3.456, "probabilities": {"1": 0.5, "2": 0.5}, "label": None}
+    scored = {"score": 3.456, "probabilities": {"1": 0.5, "2": 0.5}, "label": "a relation"}
     write_pair(tmp_path, 1, pair, [disan(tokens) for tokens in pair])
     path = tmp_path / "00001.json"
     record = {**json.loads(path.read_text()), **scored}
-    del record["label"]
+    record["field_names"]["prediction"] = {"score": "score", "probabilities": "probabilities"}
     path.write_text(json.dumps(record))
     write_page(tmp_path, "sick")
     (line,) = _content(tmp_path)[1]["lines"]
     assert (line["prediction"], line["isScore"]) == ("3.46", True)
+
+
+def test_a_file_of_an_earlier_version_is_refused(tmp_path):
+    (tmp_path / "00001.json").write_text("{}")
+    message = user_error(write_page, tmp_path, "demo")
+    assert message == (
+        f"{tmp_path / '00001.json'} is of an earlier version; write the folder with attend again."
+    )
 
 
 def test_without_lines_there_is_no_page(tmp_path):

@@ -114,6 +114,17 @@ def test_the_prediction_replaces_no_field_of_the_input(bundle, tmp_path):
     assert line.probabilities == description["probabilities"]
 
 
+@pytest.mark.parametrize("header", ["review,text,predicted_label", "tokens,id,predicted_label"])
+def test_predictions_of_an_earlier_run_are_no_predictions(bundle, tmp_path, header):
+    path = tmp_path / "in.csv"
+    path.write_text(f"{header}\nbad,a film,earlier\n", encoding="utf-8")
+    attend(bundle, path, tmp_path / "out", text_column=[header.split(",")[0]])
+    (line,) = read_lines(tmp_path / "out")
+    assert line.record["predicted_label"] == "earlier"
+    assert line.prediction == line.record["label"] in CLASSES and line.gold is None
+    assert (line.texts, line.tokens) == (["bad"], [["bad"]])
+
+
 def test_an_empty_folder_is_filled_and_no_lines_leave_it_empty(bundle, tmp_path):
     (tmp_path / "in.txt").touch()
     (tmp_path / "out").mkdir()

@@ -89,9 +89,11 @@ def _write(folder, number, record, tensors):
         f"{name}_mean": tensor.mean(axis=-1).round(6).tolist() for name, tensor in tensors.items()
     }
     answer = {"label": "positive", "probabilities": dict(zip(CLASSES, (0.25, 0.75)))}
-    stem.with_suffix(".json").write_text(
-        json.dumps({**answer, **record, "axes": axes, **means}, ensure_ascii=False), "utf-8"
-    )
+    pair = [name[: -len("_tokens")] for name in record if name.endswith("_tokens")]
+    sentences = {field: field for field in pair} or {"sentence": "text"}
+    names = {"sentences": sentences, "prediction": {name: name for name in answer}}
+    written = {**answer, **record, "field_names": names, "axes": axes, **means}
+    stem.with_suffix(".json").write_text(json.dumps(written, ensure_ascii=False), "utf-8")
 
 
 def _between(allowed, features, generator):

@@ -47,8 +47,9 @@ class Columns(NamedTuple):
         return tuple(self.texts)
 
     def find_tokens(self, record: dict, field: str) -> Optional[list]:
-        """Returns a field's list of tokens, or None."""
-        return None if self.are_chosen else record.get(tokens_name(field))
+        """Returns a field's list of tokens; None if it is absent, null or a table's empty cell."""
+        tokens = None if self.are_chosen else record.get(tokens_name(field))
+        return None if isinstance(tokens, str) and not tokens else tokens
 
     def find_text(self, record: Mapping, field: str) -> Optional[str]:
         """Returns a field's text under the first of its names that the record has, or None."""
@@ -221,9 +222,6 @@ def make_parser(input_format: str, columns: Columns) -> Callable[[str, str], Opt
 
 def check_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns the record; raises UserError unless the model can read all its sentences."""
-    if missing := columns.find_missing(record):
-        known = join_choices(f'"{name}"' for name in missing)
-        raise UserError(f"{where}: there is no {known}; add one of them.")
     for field, names in columns.texts.items():
         for name in names:
             if not isinstance(record.get(name, ""), str):
@@ -231,8 +229,11 @@ def check_record(record: dict, where: str, columns: Columns) -> dict:
                 if holds_tokens(record[name]):
                     remedy = f'it holds tokens: name it "{tokens_name(field)}"'
                 raise UserError(f'{where}: "{name}" is not a string; {remedy}.')
-        tokens = columns.find_tokens(record, field) or []
-        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+        tokens = columns.find_tokens(record, field)
+        if tokens is None and columns.find_text(record, field) is None:
+            known = join_choices(f'"{name}"' for name in columns.names(field))
+            raise UserError(f"{where}: there is no {known}; add one of them.")
+        if tokens is not None and not holds_tokens(tokens):
             raise UserError(
                 f'{where}: "{tokens_name(field)}" is not a list of strings; write one, or '
                 f'"{names[0]}" alone.'

@@ -67,6 +67,10 @@ def test_an_unknown_format_is_refused(tmp_path):
         (b'{"text": null}', '"text" is not a string'),
         (b'{"text": ["a", "b"]}', '"text" is not a string; it holds tokens: name it "tokens"'),
         (b'{"text": 5}', '"text" is not a string; write it in quotes'),
+        (b'{"tokens": null}', 'there is no "text" or "tokens"; add one of them'),
+        (b'{"tokens": ""}', 'there is no "text" or "tokens"; add one of them'),
+        (b'{"text": "a", "tokens": 0}', '"tokens" is not a list of strings'),
+        (b'{"text": "a", "tokens": false}', '"tokens" is not a list of strings'),
         (b'{"tokens": "a b"}', '"tokens" is not a list of strings'),
         (b'{"tokens": ["a", 1]}', '"tokens" is not a list of strings'),
         (b'{"text": "\xff"}', "byte 0xff at column 11 is not UTF-8"),
@@ -87,6 +91,14 @@ def test_a_pipe_is_read_as_it_speaks(monkeypatch):
         for text in ("first", "second"):
             sink.write(text.encode() + b"\n")
             assert next(chunks) == [{"text": text}]
+
+
+NULL_TOKENS = '{"text": "A film", "tokens": null}\n'
+
+
+def test_tokens_that_are_null_or_an_empty_cell_are_absent(tmp_path, text_to_ids):
+    for name, content in (("a.csv", "text,tokens\nA film,\n"), ("a.jsonl", NULL_TOKENS)):
+        assert tokenise(read(write(tmp_path / name, content)), text_to_ids) == [(["A", "film"],)]
 
 
 def test_text_is_tokenised_and_tokens_are_taken_as_they_are(text_to_ids):

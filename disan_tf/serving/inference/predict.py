@@ -1,6 +1,7 @@
 """Predictions for sentences and for pairs, as JSON lines or CSV."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Callable, NamedTuple, Optional
 
 import numpy as np
@@ -95,6 +96,11 @@ def predict(
       UserError: see `read_chunks`, `make_output_format` and `Explanation`; or the output exists or
         cannot be written.
     """
+
+    def check(record: dict, where: str) -> None:
+        writer.check(record, where)
+        places.append(where)
+
     output_format = output_format or ("csv" if format_of(output_path) == "csv" else "jsonl")
     if explain and output_format != "jsonl":
         raise UserError(
@@ -106,12 +112,16 @@ def predict(
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
     bar, names = lines_bar("predict", input_path, input_format, output_path), []
+    places: list[str] = []  # of a chunk's records
     counts, lines, reading = Counts(0, 0, 0), 0, Reading(bundle, max_tokens)
     with open_new(output_path) as file, bar:
         for records in read_chunks(
-            input_path, input_format, columns, encoding, writer.check, names.extend
+            input_path, input_format, columns, encoding, check, names.extend
         ):
             sentences, are_cut = reading.cut(tokenise(records, text_to_ids, columns))
+            if explanation:
+                explanation.check(sentences, places)
+            places.clear()
             outputs = compute(step, sentences, text_to_ids, batch_size, bar.update, reading.count)
             predictions = describe_all(sentences, outputs, bundle, top_k=top_k)
             mark_truncated(predictions, are_cut)
@@ -219,6 +229,12 @@ class Explanation:
                 f"{bundle.directory} lacks; --mode=attend writes what there is."
             )
 
+    def check(self, sentences: Sentences, places: Sequence[str]) -> None:
+        """Raises UserError for a text that is too long for the memory, see `LengthLimit`."""
+        for texts, where in zip(sentences, places):
+            if max(map(len, texts)) ** 2 > MAX_PAIRS:
+                self._limit.check(texts, where)
+
     def __call__(self, sentences: Sentences, text_to_ids) -> list[dict]:
         def fits(lengths):
             return len(lengths) * lengths.max() ** 2 <= MAX_PAIRS
@@ -231,6 +247,12 @@ class Explanation:
                     words = heaviest(sentences[index][number], row)
                     explained[index][f"{prefix_of(field)}explanation"] = words
         return explained
+
+    @cached_property
+    def _limit(self):
+        from disan_tf.serving.inference import attend  # which imports this module
+
+        return attend.LengthLimit(attend.make_attention_step(self._model))
 
     def _weights(self, *inputs) -> dict[str, tf.Tensor]:
         """Returns the weights <float32>[batch, length] of the fields that have some."""

@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError, explain
+from disan_tf.serving.inference import attend as attend_module
 from disan_tf.serving.inference import batches as batches_module
 from disan_tf.serving.inference import predict as predict_module
 from disan_tf.serving.inference.predict import heaviest, predict
@@ -334,6 +335,17 @@ def test_each_line_has_the_weights_of_its_sentence_alone(bundle, texts, tmp_path
         assert (
             max(rest, default=0.0) <= min(each["weight"] for each in answer["explanation"]) + 1e-4
         )
+
+
+def test_a_text_too_long_to_be_explained_is_refused_with_its_line(bundle, tmp_path, monkeypatch):
+    monkeypatch.setattr(attend_module, "free_memory", lambda: 10**8)
+    (tmp_path / "in.txt").write_text("a film\n\n" + "a film " * 4000 + "\n")
+    message = (
+        r"in\.txt, line 3: the text has 8,000 tokens, and attention tensors of up to [\d,]+ tokens"
+    )
+    with pytest.raises(UserError, match=message):
+        predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl", explain=True)
+    predict(bundle, tmp_path / "in.txt", tmp_path / "out.jsonl", explain=True, max_tokens=9)
 
 
 def test_both_sentences_of_a_pair_are_explained(nli_bundle, tmp_path):

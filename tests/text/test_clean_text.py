@@ -1,5 +1,6 @@
 """Texts are read as a person sees them: the same in Python, in the graph and in the client."""
 
+import time
 import unicodedata
 
 import pytest
@@ -48,6 +49,13 @@ SEEN = [
 def test_a_text_is_read_as_a_person_sees_it(text, seen):
     assert clean_text(text) == seen
     assert clean(tf.constant([text, "x"])).numpy().tolist() == [seen.encode(), b"x"]
+
+
+def test_the_time_is_linear_in_a_run_of_joiners():
+    text = "\u200c\u200d" * 100_000
+    start = time.process_time()
+    assert clean_text(f"{text}!{text}a") == f"{text}!a"
+    assert time.process_time() - start < 5  # quadratic time would be minutes
 
 
 def test_bytes_that_are_no_unicode_pass():

@@ -41,10 +41,13 @@ def serve(
     Raises:
       UserError: the address cannot be used.
     """
+    if not host:
+        raise UserError("--host is empty; name an address, or 0.0.0.0 for all network interfaces.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        host.encode("idna")  # else the socket raises TypeError
         bound = socket.create_server((host, port), family=family)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         raise UserError(f"--host={host} --port={port}: {error}; choose another address.") from None
     # Connections inherit this; without it, a client that keeps its connection waits 40 ms.
     bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -55,12 +58,17 @@ def serve(
     server = _Server(application, shutdown_delay)
     for number in ending_signals():
         signal.signal(number, server.handle_exit)
-    print(f"{name}: http://{host}:{bound.getsockname()[1]}/docs", flush=True)
+    print(f"{name}: {make_url(host, bound.getsockname()[1])}/docs", flush=True)
     with contextlib.suppress(Stopped, KeyboardInterrupt):  # raised again after the shutdown
         server.run([bound])
     if application.service.is_computing:  # Python would wait for the thread
         sys.stdout.flush()
         os._exit(0)
+
+
+def make_url(host: str, port: int) -> str:
+    """Returns the address of a server; an IPv6 address has brackets around it."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _set_up_log(level: str) -> None:

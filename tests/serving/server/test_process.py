@@ -24,18 +24,31 @@ from tests.support.runs.command import SERVER, needs_sighup, run_forked
 for module in ("fastapi", "uvicorn", "prometheus_client"):
     pytest.importorskip(module)
 
-from disan_tf.serving.server.process import serve  # noqa: E402
+from disan_tf.serving.server.process import make_url, serve  # noqa: E402
 from disan_tf.serving.server.service import Limits  # noqa: E402
 
 STOPPING = (503, {"detail": "The server is stopping."})
 
 
-@pytest.mark.parametrize("host, port", [("no.invalid", 8000), ("127.0.0.1", None)])
+@pytest.mark.parametrize(
+    "host, port",
+    [("no.invalid", 8000), ("127.0.0.1", None), ("é" * 70, 8000)],
+)
 def test_an_address_that_cannot_be_used_is_refused(host, port):
     with socket.create_server(("127.0.0.1", 0)) as other:  # a port in use
         port = port or other.getsockname()[1]
         message = user_error(serve, None, "demo", host, port, Limits(), 0.0, "info")
     assert message.startswith(f"--host={host} --port={port}: ")
+
+
+def test_an_empty_host_is_refused():
+    message = user_error(serve, None, "demo", "", 0, Limits(), 0.0, "info")
+    assert message == "--host is empty; name an address, or 0.0.0.0 for all network interfaces."
+
+
+@pytest.mark.parametrize("host, shown", [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
+def test_the_printed_address_can_be_opened(host, shown):
+    assert make_url(host, 8000) == f"http://{shown}:8000"
 
 
 class Slow:

@@ -63,6 +63,14 @@ def test_each_request_is_one_line_forges_no_other_and_is_counted(lines):
     ]
 
 
+def test_a_forwarded_address_forges_no_line(lines):
+    header = {"X-Forwarded-For": f"\x1b[31m 127.0.0.1 {'x' * 1000}"}
+    with running(Application(SlowTexts(), "words", Limits())) as address:
+        call(address, "/health", headers=header)
+    (line,) = lines
+    assert line.startswith(f"%1B%5B31m%20127.0.0.1%20{'x' * 56} ... GET /health 200 ")
+
+
 def test_work_that_waits_is_measured():
     model = SlowTexts(seconds=0.05)
     with running(Application(model, "slow", Limits())) as address:

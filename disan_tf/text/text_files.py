@@ -28,6 +28,8 @@ _ENDINGS = {
 COMPRESSED = (".gz", ".bz2", ".zst")
 _MARKS = {  # byte order mark -> encoding
     codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",  # begins with UTF-16's
+    codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
@@ -74,7 +76,7 @@ def check_encoding(encoding: str) -> str:
 class TextLines:
     """The lines of a file of texts, in chunks that end with each read.
 
-    Files may be compressed with gzip. A byte order mark (UTF-8 or UTF-16) determines the encoding.
+    Files may be compressed with gzip. A byte order mark (UTF-8, 16 or 32) determines the encoding.
     Lines end with a newline, with or without a carriage return before it, or with a carriage return
     if the file has no newline; Unicode's line separators are text. An item of a JSON array is a
     line. A file that is no text, or cannot be decoded, is a UserError.
@@ -145,6 +147,7 @@ class TextLines:
         for mark, encoding in _MARKS.items():
             if head.startswith(mark):
                 head, self._encoding = head[len(mark) :], encoding
+                break
         is_utf8 = codecs.lookup(self._encoding).name == "utf-8"
         blocks = iter(lambda: file.read1(CHUNK_BYTES), b"")
         if is_utf8:

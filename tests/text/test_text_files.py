@@ -44,6 +44,8 @@ STORED = {
     "utf-8 mark": codecs.BOM_UTF8 + TEXT.encode(),
     "utf-16-le mark": codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"),
     "utf-16-be mark": codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
+    "utf-32-le mark": codecs.BOM_UTF32_LE + TEXT.encode("utf-32-le"),
+    "utf-32-be mark": codecs.BOM_UTF32_BE + TEXT.encode("utf-32-be"),
     "gzip": gzip.compress(TEXT.encode()),
     "two gzip files": gzip.compress(TEXT[:7].encode()) + gzip.compress(TEXT[7:].encode()),
     "crlf": TEXT.replace("\n", "\r\n").encode(),

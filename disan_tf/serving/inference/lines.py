@@ -19,6 +19,7 @@ from disan_tf.text.text_files import TextLines, check_encoding, format_of, open_
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # OWASP, "CSV Injection": first characters of a formula
 NO_KNOWN_WORD = "no_known_word"  # marks predictions for texts without a word of the vocabulary
+TRUNCATED = "truncated"  # marks predictions for texts that were not read to the end
 
 
 def read_chunks(
@@ -180,9 +181,9 @@ class JsonLines:
 class CsvLines(JsonLines):
     """Formats a record with its prediction as a row of a table; the first record sets the columns.
 
-    `predicted_label` or `predicted_score`, a `probability_<class>` for each class, and
-    `no_known_word` follow the record's columns, with another `predicted_` before a name that these
-    have. They are empty for a blank line; the last is `true` or empty.
+    `predicted_label` or `predicted_score`, a `probability_<class>` for each class, `no_known_word`
+    and `truncated` follow the record's columns, with another `predicted_` before a name that these
+    have. They are empty for a blank line; the last two are `true` or empty.
 
     Args:
       blank: the prediction for a blank line, see `blank_prediction`.
@@ -255,7 +256,7 @@ def flatten(prediction: dict, top_k: Optional[int] = None) -> dict:
             columns[f"class_{rank}"], columns[f"probability_{rank}"] = pair or (None, None)
     else:
         columns.update({f"probability_{name}": value for name, value in probabilities.items()})
-    return {**columns, NO_KNOWN_WORD: prediction.get(NO_KNOWN_WORD)}
+    return {**columns, **{name: prediction.get(name) for name in (NO_KNOWN_WORD, TRUNCATED)}}
 
 
 def make_output_format(name: str, bundle, escape_formulas: bool, top_k: Optional[int]) -> JsonLines:

@@ -20,6 +20,7 @@ from disan_tf.serving.inference.batches import (
 )
 from disan_tf.serving.inference.lines import (
     NO_KNOWN_WORD,
+    TRUNCATED,
     blank_prediction,
     lines_bar,
     make_output_format,
@@ -193,7 +194,7 @@ def mark_truncated(predictions: Sequence[dict], are_cut: Sequence[bool]) -> None
     """Marks the predictions for truncated records, see `Reading`."""
     for prediction, is_cut in zip(predictions, are_cut):
         if is_cut:
-            prediction["truncated"] = True
+            prediction[TRUNCATED] = True
 
 
 def _digits(number) -> float:

@@ -176,7 +176,7 @@ def test_a_table_keeps_its_columns_and_gets_those_of_the_prediction(bundle, tmp_
     rows, expected = read_table(tmp_path / "out.csv"), read(tmp_path / "out.jsonl")
     own = ["id", "text", "label", "predicted_label"]
     named = (f"probability_{name}" for name in CLASSES)
-    assert list(rows[0]) == [*own, *named, "no_known_word"]
+    assert list(rows[0]) == [*own, *named, "no_known_word", "truncated"]
     assert [row["label"] for row in rows] == ["x", "y", "z"]
     assert rows[0]["text"] == 'a "good" film, new' and rows[2]["text"] == "été"
     assert rows[0]["predicted_label"] == expected[0]["predicted_label"]
@@ -206,7 +206,7 @@ def test_the_most_probable_classes_come_first(bundle, tmp_path):
     with open(tmp_path / "out.csv", newline="") as file:
         row, blank = csv.DictReader(file)
     columns = [f"{title}_{k}" for k in range(1, 6) for title in ("class", "probability")]
-    assert list(row) == ["text", "predicted_label", *columns, "no_known_word"]
+    assert list(row) == ["text", "predicted_label", *columns, "no_known_word", "truncated"]
     assert (row["class_5"], float(row["probability_5"])) == ranked[4]
     assert row["class_1"] == row["predicted_label"] and set(blank.values()) == {""}
 
@@ -274,7 +274,7 @@ def test_a_table_without_rows_has_its_header(bundle, tmp_path, name, content, ow
     (tmp_path / name).write_text(content)
     predict(bundle, tmp_path / name, tmp_path / "out.csv")
     named = (f"probability_{name}" for name in CLASSES)
-    header = [*own, "predicted_label", *named, "no_known_word"]
+    header = [*own, "predicted_label", *named, "no_known_word", "truncated"]
     assert (tmp_path / "out.csv").read_text() == ",".join(header) + "\n"
 
 

@@ -1,5 +1,6 @@
 """Long texts are truncated, and a small share of known words gets a warning."""
 
+import csv
 import json
 
 import numpy as np
@@ -42,6 +43,13 @@ def test_a_long_text_is_truncated_marked_and_counted(quick_bundle, tmp_path):
     assert counts.remarks == (message,)
     counts, rows = predictions(quick_bundle, tmp_path, LONG, short)
     assert counts.remarks == () and not any("truncated" in row for row in rows)
+
+
+def test_a_table_marks_a_truncated_text(quick_bundle, tmp_path):
+    (tmp_path / "in.txt").write_text(f"{LONG}\ngood\n\n")
+    predict(quick_bundle, tmp_path / "in.txt", tmp_path / "out.csv", max_tokens=4)
+    with open(tmp_path / "out.csv", newline="") as file:
+        assert [row["truncated"] for row in csv.DictReader(file)] == ["true", "", ""]
 
 
 def test_vectors_are_those_of_the_first_tokens(quick_bundle, tmp_path):

@@ -17,7 +17,7 @@ def _seconds(columns: int) -> float:
         lines, started = CsvLines(BLANK), time.process_time()
         written = [(lines.check(record, ""), lines.line(record, PREDICTION)) for record in records]
         least = min(least, time.process_time() - started)
-    assert written[-1][1].count(b",") == columns + 3 and written[-1][1].count(b"\n") == 1
+    assert written[-1][1].count(b",") == columns + 4 and written[-1][1].count(b"\n") == 1
     return least
 
 

@@ -13,7 +13,7 @@ from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
 from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
-from disan_tf.cli.help import HELP_FLAGS, help_text, parameters_of, welcome
+from disan_tf.cli.help import HELP_FLAGS, STAND_INS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
 from disan_tf.common import installation, ownership, process
 from disan_tf.common.errors import Stopped, UserError
@@ -188,15 +188,16 @@ def defined_flags() -> list[flags.Flag]:
 
 def _value(parameter: inspect.Parameter):
     """Returns the value of a parameter's flag or its default; raises UserError without either."""
-    value, name = FLAGS[parameter.name].value, parameter.name
+    value, name, workdir = FLAGS[parameter.name].value, parameter.name, FLAGS.workdir
     needed = parameter.default is inspect.Parameter.empty
+    if name == "prepared_dir" and value is None and workdir:
+        return f"{workdir}/prepared"
     if not needed and not FLAGS[name].present:
         return parameter.default
-    if name == "checkpoint" and value is None:
-        value, name = FLAGS.workdir and Path(FLAGS.workdir), "workdir or --checkpoint"
-    elif name == "prepared_dir" and value is None:
-        value, name = FLAGS.workdir and f"{FLAGS.workdir}/prepared", "workdir or --prepared_dir"
+    if name == "checkpoint" and value is None and workdir:
+        return Path(workdir)
     if value is None and needed:
+        name = f"{STAND_INS[name]} or --{name}" if name in STAND_INS else name
         raise UserError(f"--mode={FLAGS.mode} needs --{name}; see {installation.command()} --help.")
     return value
 

@@ -11,7 +11,7 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.common import keras_version
-from disan_tf.common.errors import UserError
+from disan_tf.common.errors import UserError, escape
 from disan_tf.common.files import read_json
 from disan_tf.common.machine import threads
 
@@ -50,7 +50,7 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
     if prepared_dir is not None:
         lines.append(f"prepared in {prepared_dir}:")
         lines += [f"  {line}" for line in _compare_digests(prepared_dir)] or ["  none"]
-    return "\n".join(lines)
+    return "\n".join(map(escape, lines))  # names and manifests may come from a stranger
 
 
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:

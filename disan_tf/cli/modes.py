@@ -217,7 +217,7 @@ def export(
     from disan_tf.serving.presets import find_bundle
 
     folder = find_bundle(checkpoint)
-    dev = loading.find_dev(folder, prepared_dir or (workdir and f"{workdir}/prepared"))
+    dev = loading.find_dev(folder, prepared_dir)
     paths = export_model(folder, workdir, output, format, max_tokens, dev)
     for path in paths:
         print(path)

@@ -1,5 +1,6 @@
 """disan_tf/cli/doctor.py: whether what was prepared still has the bytes that were written."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,15 @@ def test_a_damaged_manifest_is_a_line(corpus, content):
     (corpus / "manifest.json").write_text(content)
     (verdict,) = _verdicts(corpus.parent)
     assert verdict.startswith(f"  {corpus.name}: ") and "as they were" not in verdict
+
+
+def test_names_in_a_manifest_steer_no_terminal(corpus):
+    path = corpus / "manifest.json"
+    manifest = json.loads(path.read_text())
+    records = {"\x1b[31m\nforged": next(iter(manifest["files"].values()))}
+    path.write_text(json.dumps({**manifest, "files": records}))
+    (verdict,) = _verdicts(corpus.parent)
+    assert verdict.startswith(f"  {corpus.name}: \\x1b[31m\\nforged changed since it was written")
 
 
 def test_the_cached_layers_of_a_biLM_are_compared_too(tmp_path):

@@ -71,8 +71,8 @@ def release(
       result: the name of a recorded series, whose statistics the card shows; "" = none.
 
     Raises:
-      UserError: there is no such model, it is damaged, or it was not evaluated; or `prepared` is
-        another corpus.
+      UserError: there is no such model, it is damaged, or this best model was not evaluated; or
+        `prepared` is another corpus.
     """
     source, series, target = workdir / "best", None, checkpoints / name
     source = source if source.is_dir() else workdir
@@ -95,7 +95,16 @@ def release(
                 files.copy_file(source / file, new / file)
             remedy = "run --mode=evaluate with --split=dev and --split=test first"
             paths = {split: workdir / "evaluation" / f"{split}.json" for split in _SPLITS}
-            reports = {split: files.read_json(path, remedy) for split, path in paths.items()}
+            reports = {
+                split: files.read_json(path, remedy, {"step": int}) for split, path in paths.items()
+            }
+            best = info["scores"]["step"]
+            for split, report in reports.items():
+                if report["step"] != best:
+                    raise UserError(
+                        f"{paths[split]} has the scores of step {report['step']:,}, and the best "
+                        f"model is of step {best:,}; {remedy}."
+                    )
         scores = {split: report[model.criterion] for split, report in reports.items()}
         card = model_card(name, model, info, scores, command, vectors, series, precision)
         files.write_atomically(new / "README.md", card)

@@ -1,6 +1,5 @@
 """How a model is released: its copy, its card, and its row in the manifest."""
 
-import json
 import shutil
 
 import h5py
@@ -28,7 +27,8 @@ def workdir(tmp_path_factory):
     make_loop(config, corpus_of(config, folder / "corpus"), folder).run()
     (folder / "evaluation").mkdir()
     for split, accuracy in (("dev", 0.5), ("test", 0.25)):
-        (folder / "evaluation" / f"{split}.json").write_text(json.dumps({"accuracy": accuracy}))
+        scores = {"accuracy": accuracy, "step": read_info(folder / "best")["scores"]["step"]}
+        write_json(folder / "evaluation" / f"{split}.json", scores)
     return folder
 
 
@@ -48,7 +48,7 @@ def test_a_model_of_pairs_is_released_with_its_criterion(tmp_path):
     (tmp_path / "bundle").rename(tmp_path / "best")
     (tmp_path / "evaluation").mkdir()
     for split, score in (("dev", 0.5), ("test", 0.25)):
-        write_json(tmp_path / f"evaluation/{split}.json", {"pearson": score})
+        write_json(tmp_path / f"evaluation/{split}.json", {"pearson": score, "step": 30})
     folder = release(tmp_path, "small", "make small", tmp_path / "released")
     row = read_manifest(tmp_path / "released" / "manifest.tsv")["small"]
     assert [row[name] for name in ("criterion", "dev", "test")] == ["pearson", "0.5000", "0.2500"]
@@ -184,6 +184,15 @@ def test_an_unevaluated_model_is_not_released(workdir, tmp_path):
     (tmp_path / "best").symlink_to(workdir / "best")
     with pytest.raises(UserError, match="run --mode=evaluate with --split=dev"):
         release(tmp_path, "small", "make small", tmp_path / "released")
+
+
+def test_scores_of_an_earlier_best_model_are_not_published(workdir, tmp_path):
+    shutil.copytree(workdir, tmp_path / "copy")
+    write_json(tmp_path / "copy/evaluation/test.json", {"accuracy": 0.25, "step": 5})
+    with pytest.raises(
+        UserError, match=r"test.json has the scores of step 5, .* step 10; run --mo"
+    ):
+        release(tmp_path / "copy", "small", "make small", tmp_path / "released")
 
 
 @pytest.mark.parametrize("name", sorted({*read_manifest(CHECKPOINTS / "manifest.tsv")} - {"demo"}))

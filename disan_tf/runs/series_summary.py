@@ -58,7 +58,7 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
     Both are results of `summarise_series` or `summarise_run`. Returns the series of all members, as
     `summarise_series` returns it; None if a seed and fold is in both, or if config, parameters,
-    data, inputs, versions or the model at the start differ.
+    examples read, inputs, versions or the model at the start differ.
     """
     runs = (recorded, added)
     if not is_same_experiment(*(run["config"] for run in runs)):
@@ -77,8 +77,8 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
 def member_name(config: dict) -> str:
     """Returns the name that a single training has as a member, such as "seed-1"."""
-    seed, fold = _numbers(config)
-    return f"seed-{seed}/fold-{fold}" if fold else f"seed-{seed}"
+    seed, fold = config["seed"], config["data"].get("fold")
+    return f"seed-{seed}" if fold in (None, -1) else f"seed-{seed}/fold-{fold}"
 
 
 def read_members(workdir: Path) -> list[tuple[Path, dict]]:
@@ -135,7 +135,8 @@ def _place(member):
 def _origin(run):
     """Returns what all members of a series have in common besides the config."""
     digests = sorted(file["sha256"] for file in run["inputs"].values())  # a file may be renamed
-    return [digests, *(run.get(key) for key in ("versions", "parameters", "data", "init_from"))]
+    read = [run["data"][key] for key in ("unit", "training_read")]  # other counts vary by fold
+    return [digests, read, *(run.get(key) for key in ("versions", "parameters", "init_from"))]
 
 
 def _of_one(name, run):

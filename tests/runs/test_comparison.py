@@ -109,14 +109,20 @@ def test_a_line_has_the_options_that_differ_and_the_scores_the_best_on_dev_first
     text = report_runs(tree, tmp_path / "out")
     best, series, plain = _rows(tmp_path)
     none = {"dev_accuracy_deviation": "", "test_accuracy_deviation": ""}
-    options = {"run": "best", "seed": "7", "encoder.name": "disan", "trainings": "1"}
+    options = {
+        "run": "best",
+        "seed": "7",
+        "data.seed": "7",
+        "encoder.name": "disan",
+        "trainings": "1",
+    }
     assert best == {**options, "dev_accuracy": "0.75", "test_accuracy": "0.475", **none}
     assert (series["run"], plain["run"]) == ("later/series", "plain")
     assert float(series["test_accuracy"]) == pytest.approx(0.5)
     assert float(series["test_accuracy_deviation"]) == pytest.approx(0.1)
     assert "0.5000 (0.1000)" in text and "3 runs in " in text
     page = (tmp_path / "out" / "runs.md").read_text()
-    assert "| best | 7 | disan | 1 | 20 | 0.7500 | 0.4750 |\n" in page
+    assert "| best | 7 | 7 | disan | 1 | 20 | 0.7500 | 0.4750 |\n" in page
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"runs.csv", "runs.md", "curves.svg", "curves.png"}
 

@@ -190,6 +190,16 @@ def test_single_runs_become_a_series(apart):
     assert (first.predictions[-1], second.predictions[-1]) == (1, 0)
 
 
+def test_single_folds_become_a_series(tmp_path):
+    for fold in (0, 1):
+        config = config_of("cr", fold=fold, folds=2)
+        data = {**DATA, "splits": {**DATA["splits"], "test": 40 + fold}}
+        write_run(tmp_path / f"run{fold}/it", config, data=data)
+        result = _record(tmp_path / f"run{fold}", tmp_path / "out")
+    assert [member["name"] for member in result["members"]] == ["seed-3/fold-0", "seed-3/fold-1"]
+    assert result["command"] == f"{COMMAND} --seeds=3 --folds=all"
+
+
 @pytest.mark.parametrize(
     "config, run",
     [

@@ -27,7 +27,7 @@ MACHINE = {
 def config_of(corpus="sst", encoder="disan", seed=3, embedding_dim=300, **data) -> dict:
     """As much of a config as results look at."""
     options = {"corpus": corpus, "embedding_dim": embedding_dim, "vectors": "glove/some.txt"}
-    data = {**options, **data}
+    data = {**options, "seed": seed, **data}
     if corpus == "sst":
         data.setdefault("classes", 5)
     train = {"batch_size": 2, "steps": 30, "patience": 0, "log_every": 5}
@@ -83,8 +83,7 @@ def write_series(folder: Path, config: dict, tests=(0.4, 0.5, 0.6), first_seed=1
     write(folder / "config.json", {"format": FORMAT, **config})
     write(folder / "series.json", {})
     for seed, test in enumerate(tests, first_seed):
-        member = folder / f"seed-{seed}"
-        write_run(
-            member, {**config, "seed": seed}, test=test, command=f"{COMMAND} --seeds=1,2", **run
-        )
+        member = {**config, "seed": seed, "data": {**config["data"], "seed": seed}}
+        command = f"{COMMAND} --seeds=1,2"
+        write_run(folder / f"seed-{seed}", member, test=test, command=command, **run)
     return folder

@@ -5,7 +5,6 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Optional
 
@@ -17,7 +16,7 @@ from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
-from disan_tf.runs.series_summary import MEMBER_CONFIGS
+from disan_tf.runs.series_summary import members_of_config
 from disan_tf.runs.work_directory import read_config, read_start
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
@@ -63,10 +62,7 @@ def read_run(name: str) -> Run:
       UserError: the folder was never evaluated, or its files are damaged.
     """
     folder = Path(name)
-    folders = [folder]
-    if (folder / "series.json").is_file():
-        found = chain.from_iterable(map(folder.glob, MEMBER_CONFIGS))
-        folders = sorted(path.parent for path in found)
+    folders = members_of_config(folder) if (folder / "series.json").is_file() else [folder]
     trained = [path for path in folders if (path / "best" / "model.json").is_file()]
     if not trained:
         raise UserError(f"{name} holds a training that was never evaluated; train it longer.")

@@ -1,7 +1,8 @@
 """The summary of a series: its finished members' scores, and their mean and standard deviation."""
 
+import re
 import shlex
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -13,7 +14,7 @@ from disan_tf.runs.run_summary import SCORES, is_finished, summarise_run
 from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import is_same_experiment, read_config
 
-MEMBER_CONFIGS = tuple(f"{name}/config.json" for name in ("seed-*", "fold-*", "seed-*/fold-*"))
+_LAYOUTS = ("seed-*", "fold-*", "seed-*/fold-*")  # of members; a series has one of them
 _SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # of the first
 _MEMBER_KEYS = (
     *("steps", "epochs", "minutes", "seconds_per_epoch"),
@@ -23,6 +24,8 @@ _MEMBER_KEYS = (
 
 def summarise_series(workdir: Path) -> dict:
     """Returns the finished members of a series, and the statistics of their scores.
+
+    Members whose config is not the series' config, such as members with fewer steps, do not count.
 
     Returns:
       "config" of the series; "versions", "commit", "command", "parameters", "inputs", "data" and
@@ -81,13 +84,39 @@ def member_name(config: dict) -> str:
     return f"seed-{seed}" if fold in (None, -1) else f"seed-{seed}/fold-{fold}"
 
 
+def member_folders(workdir: Path, planned: Sequence[str] = ()) -> list[Path]:
+    """Returns the work directories of a series' members, finished or not, sorted by name.
+
+    Raises UserError if they, and the names of `planned` members, mix seeds, folds, and both: one
+    training might count twice.
+    """
+    paths = (path for name in _LAYOUTS for path in workdir.glob(f"{name}/config.json"))
+    folders = sorted(path.parent for path in paths)
+    names = [*planned, *(folder.relative_to(workdir).as_posix() for folder in folders)]
+    mixed = {re.sub(r"-\d+", "", name): name for name in names}
+    if len(mixed) > 1:
+        raise UserError(
+            f"{workdir} cannot hold both {' and '.join(sorted(mixed.values()))}, which may be the "
+            "same training; use another --workdir for one of them."
+        )
+    return folders
+
+
+def members_of_config(workdir: Path) -> list[Path]:
+    """Returns the `member_folders` whose config is the series' config but for seed and fold."""
+    config = read_config(workdir)
+    folders = member_folders(workdir)
+    return [folder for folder in folders if is_same_experiment(read_config(folder), config)]
+
+
 def read_members(workdir: Path) -> list[tuple[Path, dict]]:
-    """Returns (folder, `summarise_run`) of each finished member, sorted by seed and fold."""
-    members = []
-    for path in chain.from_iterable(map(workdir.glob, MEMBER_CONFIGS)):
-        schedule = Schedule.of_file(path, read_config(path.parent)["train"])
-        if is_finished(path.parent, schedule):
-            members.append((path.parent, summarise_run(path.parent)))
+    """Returns (folder, `summarise_run`) of each finished member, sorted by seed and fold.
+
+    See `summarise_series` about members that do not count.
+    """
+    schedule = Schedule.of_file(workdir / "config.json", read_config(workdir)["train"])
+    folders = [path for path in members_of_config(workdir) if is_finished(path, schedule)]
+    members = [(folder, summarise_run(folder)) for folder in folders]
     return sorted(members, key=lambda member: _numbers(member[1]["config"]))
 
 

@@ -193,7 +193,7 @@ def is_same_experiment(config: dict, other: dict) -> bool:
     """Returns whether two configs of `read_config` differ at most in seed, fold and devices."""
     ours, theirs = ({**ADDED, **flatten(tree)} for tree in (config, other))
     free = {"seed", "data.fold", *_MAY_CHANGE}
-    if all(it.get("data.seed") == it["seed"] for it in (ours, theirs)):
+    if all(it.get("data.seed") == it.get("seed") for it in (ours, theirs)):
         free.add("data.seed")  # a reference to the seed in the configs
     return all(ours.get(key) == theirs.get(key) for key in (ours.keys() | theirs.keys()) - free)
 

@@ -27,6 +27,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished, read_scores
+from disan_tf.runs.series_summary import member_folders
 from disan_tf.runs.work_directory import RUN, WorkDirectory, check_start
 from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.config import Config
@@ -84,7 +85,8 @@ def train_series(
 
     Args:
       config, seeds, folds: see `plan`.
-      workdir: the folder of the series, which must not hold a single training or another series.
+      workdir: the folder of the series, which must not hold a single training, another series, or
+        members of another kind: a series has seeds, folds, or both.
       prepare: a function from a member's `config.data` to its prepared corpus.
       pictures, initial: see `disan_tf.training.train.train`.
 
@@ -102,8 +104,8 @@ def train_series(
         raise UserError(f"{workdir} holds a single training; choose another --workdir.")
     series = WorkDirectory(workdir, config)
     series.check()
-    for path in _member_configs(workdir):
-        check_start(path.parent, initial and initial.name)
+    for folder in member_folders(workdir, [member.name for member in members]):
+        check_start(folder, initial and initial.name)
     folders = [workdir / member.name / "checkpoints" for member in members]
     if initial and not all(map(has_checkpoint, folders)):
         initial.check_fits(config)
@@ -146,8 +148,8 @@ def recorded_version(workdir) -> Optional[int]:
 
     A training that resumes, and all members of a series, keep the version of the first step.
     """
-    members = [path.parent for path in _member_configs(Path(workdir))]
-    for path in (folder / "run.json" for folder in (Path(workdir), *members)):
+    folders = Path(workdir), *member_folders(Path(workdir))
+    for path in (folder / "run.json" for folder in folders):
         if path.exists():
             return read_json(path, "choose another --workdir", RUN).get("tokenizer_version", 1)
     return None
@@ -155,11 +157,7 @@ def recorded_version(workdir) -> Optional[int]:
 
 def is_series(workdir) -> bool:
     """Returns whether a folder holds a series, finished or not."""
-    return Path(workdir, "series.json").exists() or any(_member_configs(Path(workdir)))
-
-
-def _member_configs(workdir: Path) -> list[Path]:
-    return [path for name in series_summary.MEMBER_CONFIGS for path in workdir.glob(name)]
+    return Path(workdir, "series.json").exists() or bool(member_folders(Path(workdir)))
 
 
 def _record(workdir: Path) -> dict:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from disan_tf.runs.run import find_runs, read_run
+from disan_tf.runs.series_summary import summarise_series
 from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run, write_series
 
@@ -45,6 +46,14 @@ def test_a_series_has_a_member_for_each_evaluated_training(tmp_path):
     assert read_run(str(folder)).values("test", "accuracy") == [0.4, 0.5, 0.6]
     (folder / "seed-2" / "best" / "model.json").unlink()
     assert read_run(str(folder)).values("test", "accuracy") == [0.4, 0.6]
+
+
+def test_members_with_another_number_of_steps_do_not_count(tmp_path):
+    folder = write_series(tmp_path / "run", config_of(), tests=(0.4, 0.5, 0.6))
+    path = folder / "seed-2" / "config.json"
+    path.write_text(path.read_text().replace('"steps": 30', '"steps": 20'))
+    assert read_run(str(folder)).values("test", "accuracy") == [0.4, 0.6]
+    assert [member["seed"] for member in summarise_series(folder)["members"]] == [1, 3]
 
 
 @pytest.mark.parametrize(

@@ -220,6 +220,11 @@ def test_a_member_of_another_config_is_refused(copied, corpus):
         _again(copied, corpus)
 
 
+def test_folds_with_and_without_seeds_do_not_share_a_folder(copied):
+    with pytest.raises(UserError, match="cannot hold both fold-2 and seed-2/fold-2, which may be"):
+        _again(copied, corpus=None, seeds=())
+
+
 def test_a_single_training_and_a_series_do_not_share_a_folder(finished, tmp_path):
     check_no_series(tmp_path)
     (tmp_path / "run.json").touch()

@@ -202,6 +202,5 @@ def _macro_f1(members):
     return np.concatenate(columns, axis=1).astype(np.float64), scores_of
 
 
-PAIRED = ("accuracy", "pearson", "mse")  # the criteria whose differences have an interval
-_STATISTICS = dict(zip(PAIRED, (_accuracies, _correlations, _squared_errors)))
-_STATISTICS["macro_f1"] = _macro_f1
+PAIRED = ("accuracy", "pearson", "mse", "macro_f1")  # the scores whose differences have an interval
+_STATISTICS = dict(zip(PAIRED, (_accuracies, _correlations, _squared_errors, _macro_f1)))

@@ -15,7 +15,7 @@ from disan_tf.common.options import flatten
 from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.metrics_log import MetricsLog
-from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, read_scores
+from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, criteria, read_scores
 from disan_tf.runs.series_summary import members_of_config
 from disan_tf.runs.work_directory import read_config, read_start
 
@@ -47,7 +47,8 @@ class Run(NamedTuple):
     @property
     def criterion(self) -> str:
         """The score that chooses the best model on dev."""
-        return next(score for score in CRITERIA if score in self.members[0].scores["dev"])
+        found = (score for score in CRITERIA if score in self.members[0].scores["dev"])
+        return str(self.config.get("train.criterion") or next(found))
 
     def values(self, split: str, score: str) -> list[float]:
         """Returns a score of every member on a split; [] unless all members have it."""
@@ -66,8 +67,9 @@ def read_run(name: str) -> Run:
     trained = [path for path in folders if (path / "best" / "model.json").is_file()]
     if not trained:
         raise UserError(f"{name} holds a training that was never evaluated; train it longer.")
-    options = options_of(read_config(folder), read_start(trained[0]))
-    return Run(name, options, [_read_member(path) for path in trained])
+    config = read_config(folder)
+    members = [_read_member(path, criteria(config)) for path in trained]
+    return Run(name, options_of(config, read_start(trained[0])), members)
 
 
 def options_of(config: dict, start: Optional[dict]) -> dict:
@@ -75,12 +77,12 @@ def options_of(config: dict, start: Optional[dict]) -> dict:
     return {**flatten(config), **({"init_from": start["name"]} if start else {})}
 
 
-def _read_member(folder: Path) -> Member:
+def _read_member(folder: Path, names: Sequence[str]) -> Member:
     best = best_step(folder)
     log, scores = folder / "metrics.jsonl", read_scores(folder)
     dev = [record for record in MetricsLog.read(log) if record["split"] == "dev"]
     at_best = next((record for record in reversed(dev) if record["step"] == best), {})
-    criterion = next((score for score in CRITERIA if score in at_best), None)
+    criterion = next((score for score in names if score in at_best), None)
     if criterion is None:
         raise UserError(f"{log} lacks the dev score of the best model, of step {best}; restore it.")
     scores["dev"] = {**at_best, **scores.get("dev", {})}
@@ -88,16 +90,24 @@ def _read_member(folder: Path) -> Member:
     return Member(
         folder,
         best,
-        {split: shown_scores(folder, values) for split, values in scores.items()},
+        {split: shown_scores(folder, values, names) for split, values in scores.items()},
         {split: found for split, found in predictions.items() if found is not None},
-        [(one["epoch"], shown_scores(log, one)[criterion]) for one in dev if criterion in one],
+        [
+            (one["epoch"], shown_scores(log, one, names)[criterion])
+            for one in dev
+            if criterion in one
+        ],
     )
 
 
-def shown_scores(place: object, scores: Mapping) -> dict[str, float]:
-    """Returns the scores to show; raises UserError for one that is no number."""
-    check_schema(place, scores, {f"{name}?": float for name in _KEPT}, "evaluate it again")
-    return {name: float(scores[name]) for name in _KEPT if name in scores}
+def shown_scores(place: object, scores: Mapping, names: Sequence[str]) -> dict[str, float]:
+    """Returns the scores to show; raises UserError for one that is no number.
+
+    `names` is the result of `criteria`.
+    """
+    shown = dict.fromkeys((*names, *_KEPT))
+    check_schema(place, scores, {f"{name}?": float for name in shown}, "evaluate it again")
+    return {name: float(scores[name]) for name in shown if name in scores}
 
 
 def read_evaluation(workdir: Path, split: str) -> Optional[Predictions]:

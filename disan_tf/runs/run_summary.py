@@ -1,5 +1,6 @@
 """The summary of a work directory: state of its training, times, curves and scores."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from disan_tf.common.errors import UserError
@@ -9,8 +10,7 @@ from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import RUN, read_config
 
-CRITERIA = ("accuracy", "pearson", "log_likelihood")  # to choose on dev and for curves
-_SCORED = tuple({name: float} for name in CRITERIA)
+CRITERIA = ("accuracy", "pearson", "log_likelihood")  # of models; a config may name another
 FRACTIONS = ("head_fraction", "dependent_fraction")  # of tokens that hard attention selects
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
@@ -49,6 +49,12 @@ def read_scores(workdir: Path) -> dict:
     return {split: scores for split, scores in by_split.items() if scores["step"] == step}
 
 
+def criteria(config: Mapping) -> tuple[str, ...]:
+    """Returns the config's score that selects the model, or `CRITERIA`, of which a run has one."""
+    named = config.get("train", {}).get("criterion")
+    return (named,) if named else CRITERIA
+
+
 def summarise_run(workdir: Path) -> dict:
     """Returns the config, origin, steps, times, curves and scores of a finished run.
 
@@ -70,15 +76,16 @@ def summarise_run(workdir: Path) -> dict:
     for split in ("dev", "test"):
         if split not in scores:
             raise UserError(f"{workdir} has no scores of its best model on {split}: {REMEDY}.")
-    records = MetricsLog.read(workdir / "metrics.jsonl")
+    config = read_config(workdir)
+    names, records = criteria(config), MetricsLog.read(workdir / "metrics.jsonl")
     for record in records:
         if record["split"] != "train":
-            check_schema(workdir / "metrics.jsonl", record, _SCORED, REMEDY)
+            scored = tuple({name: float} for name in names)
+            check_schema(workdir / "metrics.jsonl", record, scored, REMEDY)
     dev = _curve(records, "dev")
     best = next((record for record in dev if record["step"] == scores["dev"]["step"]), None)
     if best is None or records[-1]["epoch"] <= 0:
         raise UserError(f"{workdir / 'metrics.jsonl'} lacks the step of the best model; {REMEDY}.")
-    config = read_config(workdir)
     return {
         "config": config,
         **{key: run[key] for key in ("versions", "commit", "command", "parameters")},
@@ -91,12 +98,14 @@ def summarise_run(workdir: Path) -> dict:
         "best_epoch": round(best["epoch"], 2),
         "minutes_to_best": round(best["seconds"] / 60, 1),
         **{
-            f"{split}_curve": [[record["step"], round(_criterion(record), 4)] for record in curve]
+            f"{split}_curve": [
+                [record["step"], round(_criterion(record, names), 4)] for record in curve
+            ]
             for split, curve in {"dev": dev, **_watched(records)}.items()
         },
         **_selections(records),
         **dict(sorted(scores.items())),
-        **_best_on(records),
+        **_best_on(records, names),
     }
 
 
@@ -120,17 +129,18 @@ def _selections(records):
     return {"selection_curve": points} if points else {}
 
 
-def _criterion(record):
-    """Returns the score that chooses the best model on dev."""
-    return next(record[name] for name in CRITERIA if name in record)
+def _criterion(record, names):
+    """Returns the score that chooses the best model on dev; `names` is the result of `criteria`."""
+    return next(record[name] for name in names if name in record)
 
 
-def _best_on(records):
+def _best_on(records, names):
     """Returns the best scores on every watched split, see `summarise_run`."""
     best = {}
     for split, curve in _watched(records).items():
-        record = max(curve, key=_criterion)
-        best[f"best_on_{split}"] = {key: record[key] for key in ("step", *SCORES) if key in record}
+        record = max(curve, key=lambda record: _criterion(record, names))
+        keys = dict.fromkeys(("step", *names, *SCORES))
+        best[f"best_on_{split}"] = {key: record[key] for key in keys if key in record}
     return best
 
 

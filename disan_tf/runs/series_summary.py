@@ -10,7 +10,7 @@ import numpy as np
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.tables import text_table
-from disan_tf.runs.run_summary import SCORES, is_finished, summarise_run
+from disan_tf.runs.run_summary import SCORES, criteria, is_finished, summarise_run
 from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import is_same_experiment, read_config
 
@@ -140,7 +140,7 @@ def render_series(summary: dict) -> str:
     columns = [
         (split, score)
         for split, scores in summary["mean"].items()
-        for score in SCORES
+        for score in dict.fromkeys((*criteria(summary["config"]), *SCORES))
         if score in scores
     ]
     members = {member["name"]: member["scores"] for member in summary["members"]}

@@ -38,6 +38,7 @@ from disan_tf.runs.run import (
     read_run,
     shown_scores,
 )
+from disan_tf.runs.run_summary import criteria
 from disan_tf.runs.work_directory import START, read_options
 
 _REMEDY = "restore it from the repository"
@@ -204,11 +205,11 @@ def read_any_run(name: str, results: Path = CHECKPOINTS) -> Run:
 
 def _as_run(name: str, result: dict, predictions: Sequence[Predictions]) -> Run:
     """Returns the run of a recorded result and its kept predictions on test."""
-    parts, members = members_of(result), []
+    parts, members, names = members_of(result), [], criteria(result["config"])
     for number, part in enumerate(parts):
         scores, epochs = part.get("scores", part), part["epochs"] / part["steps"]
         splits = [split for split in (*SPLITS, "train") if split in scores]
-        kept = {split: shown_scores(name, scores[split]) for split in splits}
+        kept = {split: shown_scores(name, scores[split], names) for split in splits}
         predicted = {"test": predictions[number]} if len(predictions) == len(parts) else {}
         curve = [(step * epochs, value) for step, value in part["dev_curve"]]
         members.append(Member(None, part["best_step"], kept, predicted, curve))

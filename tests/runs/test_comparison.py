@@ -1,14 +1,16 @@
 """`--mode=compare`, and `--mode=report` of a user's own runs: tables, intervals and curves."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from disan_tf.metrics.differences import Predictions, difference
 from disan_tf.runs.comparison import compare, report_runs
+from disan_tf.runs.run import read_run
 from tests.support.errors import user_error
-from tests.support.runs.finished import config_of, write_run, write_series
+from tests.support.runs.finished import choose_by_macro_f1, config_of, write_run, write_series
 
 LABELS = np.arange(40, dtype=np.uint8) % 2
 
@@ -125,6 +127,21 @@ def test_a_line_has_the_options_that_differ_and_the_scores_the_best_on_dev_first
     assert "| best | 7 | 7 | disan | 1 | 20 | 0.7500 | 0.4750 |\n" in page
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"runs.csv", "runs.md", "curves.svg", "curves.png"}
+
+
+def test_runs_that_macro_f1_selected_are_ranked_and_compared_by_it(runs, tmp_path):
+    for folder, wrong in zip(map(Path, runs), (4, 16)):
+        _answer(choose_by_macro_f1(folder), wrong)
+    first = read_run(runs[0])
+    assert first.criterion == "macro_f1" and first.values("test", "macro_f1") == [
+        pytest.approx(0.1)
+    ]
+    assert first.members[0].curve == [(0.5, 0.75), (1.0, 0.5), (1.5, 0.625)]
+    assert f"{runs[1]} minus {runs[0]}, test macro_f1: -0.30" in compare(runs, tmp_path / "out")
+    write_run(tmp_path / "second", config_of(seed=1, encoder="dsa"), dev=0.4)
+    choose_by_macro_f1(tmp_path / "second")
+    report_runs(tmp_path, tmp_path / "out")
+    assert [row["run"] for row in _rows(tmp_path)] == ["second", "first"]
 
 
 def test_a_run_without_an_evaluation_is_named_and_left_out(tree, tmp_path):

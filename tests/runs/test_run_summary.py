@@ -8,7 +8,7 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.runs.run_summary import is_finished, summarise_run
 from disan_tf.runs.schedule import Schedule
-from tests.support.runs.finished import MACHINE, config_of, write, write_run
+from tests.support.runs.finished import MACHINE, choose_by_macro_f1, config_of, write, write_run
 
 SCHEDULE = Schedule(100, evaluate_every=10, checkpoint_every=5, log_every=5, patience=3)
 
@@ -52,6 +52,17 @@ def test_the_best_of_a_watched_curve_stands_apart(workdir):
     assert run["best_on_test"] == {"step": 10, "accuracy": 0.49}
     assert run["test_curve"] == [[10, 0.49], [20, 0.475]]
     assert run["test"]["accuracy"] == 0.475
+
+
+def test_the_criterion_of_the_config_makes_the_curves_and_the_best(workdir):
+    choose_by_macro_f1(workdir)
+    run = summarise_run(workdir)
+    assert run["dev_curve"] == [[10, 0.75], [20, 0.5], [30, 0.625]]
+    assert run["best_on_test"] == {"step": 20, "accuracy": 0.475, "macro_f1": 0.525}
+    log = workdir / "metrics.jsonl"
+    log.write_text(log.read_text().replace('"macro_f1"', '"micro_f1"'))
+    with pytest.raises(UserError, match="macro_f1 is missing; train"):
+        summarise_run(workdir)
 
 
 def test_the_fractions_selected_before_each_evaluation_are_a_curve(workdir):

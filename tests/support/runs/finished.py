@@ -67,6 +67,19 @@ def write_run(folder: Path, config: dict, dev=0.5, test=0.475, **run) -> Path:
     return folder
 
 
+def choose_by_macro_f1(folder: Path) -> Path:
+    """Makes a run one that macro F1 selected, which is 1 - accuracy here; returns `folder`."""
+    config = json.loads((folder / "config.json").read_text())
+    write(folder / "config.json", {**config, "train": {**config["train"], "criterion": "macro_f1"}})
+    for path in (folder / "evaluation").glob("*.json"):
+        scores = json.loads(path.read_text())
+        write(path, {**scores, "macro_f1": 1 - scores["accuracy"]})
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    records = [{**(it := json.loads(line)), "macro_f1": 1 - it["accuracy"]} for line in lines]
+    (folder / "metrics.jsonl").write_text("".join(f"{json.dumps(it)}\n" for it in records))
+    return folder
+
+
 def write_selections(folder: Path, heads: float) -> Path:
     """Makes a run one of hard attention, which selected this share of the heads of the test split.
 

@@ -101,6 +101,7 @@ class Loop:
         with deferred_signals() as caught:
             while not self._finished(step):
                 step = self._epoch(step, callbacks, caught)
+        self._stop(caught(), step)  # a signal during the last evaluation
         callbacks.on_train_end()
         compiler = self.method.compiler
         return {
@@ -171,11 +172,15 @@ class Loop:
             self.method.end_epoch()
         if save:
             self._save(step)
-        if stop:
+        self._stop(stop, step)
+
+    def _stop(self, number: int, step: int) -> None:
+        """Raises Stopped if a signal came; `number` is 0 otherwise."""
+        if number:
             raise Stopped(
-                f"stopped by {signal.Signals(stop).name} after step {step:,}, saved in "
+                f"stopped by {signal.Signals(number).name} after step {step:,}, saved in "
                 f"{self.work.checkpoints}; the same command resumes from it.",
-                128 + stop,
+                128 + number,
             )
 
     def _log_training(self, step: int) -> None:

@@ -232,6 +232,15 @@ def test_a_signal_leaves_a_checkpoint_of_its_step(step, number, corpus, finished
     check_same(run_loop(_config(), corpus, tmp_path), finished)
 
 
+def test_a_signal_during_the_last_evaluation_is_not_lost(corpus, tmp_path):
+    evaluated = tf.keras.callbacks.LambdaCallback()
+    evaluated.on_test_end = lambda logs: os.kill(os.getpid(), signal.SIGTERM)
+    with pytest.raises(Stopped, match="143"):
+        run_loop(_config(steps=1), corpus, tmp_path, [evaluated])
+    assert (tmp_path / "checkpoints" / "step-1.index").is_file()
+    assert run_loop(_config(steps=1), corpus, tmp_path).state.step == 1
+
+
 def test_a_training_whose_best_model_was_deleted_says_so(corpus, copied):
     shutil.rmtree(copied / "best")
     with pytest.raises(UserError, match="best is missing, the best model so far, of step"):

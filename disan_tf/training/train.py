@@ -73,10 +73,11 @@ def train(
     loop = build(config, corpus, work, devices, initial)
     if not devices.is_chief:
         return loop.run()
-    parameters, start = count_parameters(loop.model), initial and initial.record
+    parameters, resumes = count_parameters(loop.model), has_checkpoint(work.checkpoints)
+    start = initial.record if initial and not resumes else None
     work.describe(parameters, loop.epoch_steps, corpus, start)
     print(introduce(loop, parameters) + (f"\n{describe_start(start)}" if start else ""))
-    if initial and initial.name == AUTO and has_checkpoint(work.checkpoints):
+    if initial and initial.name == AUTO and resumes:
         began = (read_start(work.path) or {"name": "random weights"})["name"]
         print(f"--init_from={AUTO} changes nothing in a resumed training, which began with {began}")
     progress = _progress(loop)

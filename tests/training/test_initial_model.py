@@ -111,6 +111,8 @@ def test_the_model_is_recorded_and_another_one_refused(corpus, source, initial, 
         with pytest.raises(UserError, match="began with earlier; give --init_from=earlier"):
             check_work(WorkDirectory(tmp_path, config), other)
     gone = InitialModel("earlier", lambda: pytest.fail("a resumed training needs no model"))
+    gone.record = START  # of another member of a series
+    config = _config(steps=6).lock()
     train(from_dict(config), lambda: corpus, tmp_path, pictures=False, initial=gone)
     assert json.loads((tmp_path / "run.json").read_text())["init_from"] == recorded
 

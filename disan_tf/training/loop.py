@@ -85,7 +85,7 @@ class Loop:
             checkpoint is damaged, or the best model is gone.
           Stopped: the process received SIGTERM or SIGHUP; the last step has a checkpoint.
         """
-        step = self.state.restore(self.devices.by_chief(self.state.newest))
+        step = self._restore()
         self.best.check_exists()
         self.log.open(step, self.state.measured.numpy(), self.devices.is_chief)
         callbacks = tf.keras.callbacks.CallbackList(
@@ -114,6 +114,14 @@ class Loop:
             "seconds": self.log.seconds(),
             **({"compilations": compiler.compilations} if compiler.jit_compile else {}),
         }
+
+    def is_over(self) -> bool:
+        """Returns whether the restored training has ended; all workers must call this."""
+        return self._finished(self._restore())
+
+    def _restore(self) -> int:
+        """Restores the newest checkpoint and returns its step, or 0 if there is none."""
+        return self.state.restore(self.devices.by_chief(self.state.newest))
 
     def _compile_ahead(self) -> None:
         """If XLA is used, compiles the steps for the lengths of the first epoch and of dev."""

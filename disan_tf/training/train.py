@@ -71,11 +71,13 @@ def train(
     if devices.is_chief:
         work.claim(corpus)
     loop = build(config, corpus, work, devices, initial)
+    is_over = loop.is_over()
     if not devices.is_chief:
         return loop.run()
     parameters, resumes = count_parameters(loop.model), has_checkpoint(work.checkpoints)
     start = initial.record if initial and not resumes else None
-    work.describe(parameters, loop.epoch_steps, corpus, start)
+    if not is_over or not (work.path / "run.json").exists():
+        work.describe(parameters, loop.epoch_steps, corpus, start)
     print(introduce(loop, parameters) + (f"\n{describe_start(start)}" if start else ""))
     if initial and initial.name == AUTO and resumes:
         began = (read_start(work.path) or {"name": "random weights"})["name"]
@@ -88,7 +90,8 @@ def train(
         progress.on_train_end()  # an error's message stands below the bar
     if work.config.task.get("calibrate"):
         print(calibrate(work.best, loop.corpus))
-    work.record_load()
+    if not is_over:
+        work.record_load()
     return summary
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
+from disan_tf.runs import work_directory
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.run_summary import is_finished
 from disan_tf.runs.work_directory import FORMAT, WorkDirectory
@@ -56,7 +57,7 @@ def test_a_work_directory_of_another_format_is_refused(tmp_path, number):
         claim(tmp_path, tiny_config())
 
 
-def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
+def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys, monkeypatch):
     config = with_few_operations(tiny_config(steps=10))
     corpus = corpus_of(config, tmp_path / "corpus")
     summary = train(from_dict(config), lambda: corpus, tmp_path / "run")
@@ -72,6 +73,9 @@ def test_a_training_says_what_it_trains_and_leaves_a_record(tmp_path, capsys):
     assert set(machine) == {"processor", "gpu", "cores", "threads", "load_before", "load_after"}
     assert machine["processor"] and 0 < machine["threads"] <= machine["cores"]
     assert machine["load_before"] >= 0 and machine["load_after"] >= 0
+    monkeypatch.setattr(work_directory, "describe_machine", dict)  # which trains nothing more
+    train(from_dict(config), lambda: corpus, tmp_path / "run", pictures=False)
+    assert json.loads((tmp_path / "run" / "run.json").read_text()) == described
 
 
 def test_a_training_counts_in_epochs(tmp_path, capsys):

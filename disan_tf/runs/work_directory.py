@@ -1,7 +1,6 @@
 """The `config.json` and `run.json` of a work directory, which tie the folder to one training."""
 
 import json
-import math
 import shlex
 import subprocess
 import sys
@@ -211,7 +210,9 @@ def _goes_on(key, recorded, wanted) -> bool:
         return True
     if key not in _MAY_GROW or not isinstance(recorded, int):  # None if the file lacks it
         return False
-    return (wanted or math.inf) > recorded > 0  # 0 or None patience never ends
+    if not wanted:  # patience of 0 or None never ends; 0 steps leave the length to the epochs
+        return key == "train.patience"
+    return wanted > recorded > 0
 
 
 def read_config(workdir: Path) -> dict:

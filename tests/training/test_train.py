@@ -40,7 +40,8 @@ def test_a_work_directory_may_be_asked_for_more_steps_and_patience(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "key, there, here", [("steps", 80, 50), ("patience", 5, 2), ("patience", 0, 9)]
+    "key, there, here",
+    [("steps", 80, 50), ("steps", 80, 0), ("epochs", 9, 0), ("patience", 5, 2), ("patience", 0, 9)],
 )
 def test_a_work_directory_is_not_asked_for_less(tmp_path, key, there, here):
     claim(tmp_path, tiny_config(**{"steps": 100, key: there}))

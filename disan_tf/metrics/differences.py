@@ -10,6 +10,7 @@ import numpy as np
 ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
 BORROWED = "examples and another model's seeds"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
+_ROUNDING = 1e-12  # a smaller share of the mean square is no variance
 
 
 class Predictions(NamedTuple):
@@ -162,16 +163,20 @@ def _accuracies(members):
 
 
 def _correlations(members):
-    """Returns the columns whose means give all r's: y, y^2, and p, p^2, p y per member."""
-    y = members[0].labels.astype(np.float64)
-    predictions = [member.predictions.astype(np.float64) for member in members]
+    """Returns the columns whose means give all r's: y, y^2, and p, p^2, p y per member.
+
+    As in `disan_tf.metrics.scores.pearson`, r is 0 if all predictions or all labels are the same.
+    """
+    values = [members[0].labels, *(member.predictions for member in members)]
+    y, *predictions = (it - np.mean(it, dtype=np.float64) for it in values)
     columns = [y, y * y, *(column for p in predictions for column in (p, p * p, p * y))]
 
     def scores_of(means):
         first, second, rest = means[:, :1], means[:, 1:2], means[:, 2:]
         mean, square, product = rest[:, ::3], rest[:, 1::3], rest[:, 2::3]
-        spread = (square - mean**2) * (second - first**2)
-        return (product - mean * first) / np.sqrt(spread)
+        variance, of_labels = square - mean**2, second - first**2
+        varies = (variance > _ROUNDING * square) & (of_labels > _ROUNDING * second)
+        return (product - mean * first) / np.sqrt(np.where(varies, variance * of_labels, np.inf))
 
     return np.stack(columns, axis=1), scores_of
 

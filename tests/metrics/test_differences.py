@@ -73,6 +73,15 @@ def test_correlations_are_pearsons():
     assert difference(noisy[2:], noisy[:2], "pearson")[0].value == pytest.approx(-found.value)
 
 
+def test_a_correlation_with_constants_is_0():
+    labels = np.array([1.1, 1.1, 1.1, 4.7], np.float32)  # some resamples have only the first three
+    good, constant = (Predictions(it, labels) for it in (labels, np.full(4, 3.3, np.float32)))
+    found, _ = difference([good], [constant], "pearson")
+    assert found == (pytest.approx(1.0), 0.0, pytest.approx(1.0))
+    same = [Predictions(it.predictions, constant.predictions) for it in (good, constant)]
+    assert difference(same[:1], same[1:], "pearson")[0] == (0.0, 0.0, 0.0)
+
+
 def test_exchanging_the_sides_negates_the_interval():
     ours = [_right(0.5, seed=1), _right(0.55, seed=2), _right(0.53, seed=3)]
     others = [_right(0.4, seed=4), _right(0.47, seed=5)]

@@ -109,7 +109,6 @@ def train_series(
     folders = [workdir / member.name / "checkpoints" for member in members]
     if initial and not all(map(has_checkpoint, folders)):
         initial.check_fits(config)
-    series.claim()
     tf.get_logger().addFilter(is_useful)
     if len(folds) == 1 and folds[0] != "all":
         most = config.data.options.folds - 1
@@ -122,12 +121,12 @@ def train_series(
     titles = [f"{it.name} ({n} of {len(members)})" for n, it in enumerate(members, start=1)]
     for member, title in zip(members, titles):
         try:
-            _finish_member(workdir, member, title, *options)
+            _finish_member(series, member, title, *options)
         except Owned as owner:
             print(f"{member.name}: {owner}", flush=True)
             postponed.append((member, title))
     for member, title in postponed:
-        _finish_member(workdir, member, title, *options, waits=True)
+        _finish_member(series, member, title, *options, waits=True)
     return _record(workdir)
 
 
@@ -168,24 +167,27 @@ def _record(workdir: Path) -> dict:
     return summary
 
 
-def _finish_member(workdir, member, title, prepare, pictures, initial, waits=False):
+def _finish_member(series, member, title, prepare, pictures, initial, waits=False):
     """Trains a member unless it is finished; raises Owned if another process trains it."""
-    config, folder = member.config, workdir / member.name
+    config, folder = member.config, series.path / member.name
     with owned(folder, waits):
         work = WorkDirectory(folder, config)
         work.check(initial and initial.name)
-        work.claim()
         is_done = is_finished(folder, config.train.schedule)
         print(title + (": finished" if is_done else ""), flush=True)
-        if not is_done:
+        if is_done:
+            series.check()  # another process may have claimed it
+            series.claim()
+            work.claim()
+        else:
             corpus_of = functools.cache(lambda: prepare(config.data.options))
             with open_devices(config.train.distribution) as devices:
-                train(config, corpus_of, folder, devices, initial, pictures)
+                train(config, corpus_of, folder, devices, initial, pictures, series)
             corpus = corpus_of()
             missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
             _evaluate_member(folder, corpus, sorted(missing))
             _free_memory()
-        write_json(workdir / "series.json", series_summary.summarise_series(workdir))
+        write_json(series.path / "series.json", series_summary.summarise_series(series.path))
 
 
 def is_useful(record) -> bool:

@@ -44,6 +44,7 @@ def train(
     devices: Optional[Distribution] = None,
     initial: Optional[InitialModel] = None,
     pictures: bool = True,
+    series: Optional[WorkDirectory] = None,
 ) -> dict:
     """Starts or resumes a training in a work directory, which the caller owns.
 
@@ -54,6 +55,7 @@ def train(
       devices: see `open_devices`; None = one device.
       initial: the model with whose weights the training begins; None = random weights.
       pictures: whether TensorBoard gets pictures of attention and confusions at each evaluation.
+      series: the folder of the series to which the training belongs; None = a single training.
 
     Returns:
       The summary by `Loop.run`.
@@ -68,9 +70,12 @@ def train(
     with devices.chief_first():
         corpus = corpus_of()
     devices.check_same("corpus", corpus.manifest)
-    if devices.is_chief:
-        work.claim(corpus)
     loop = build(config, corpus, work, devices, initial)
+    if devices.is_chief:
+        if series:
+            series.check()  # another process may have claimed it
+            series.claim()
+        work.claim(corpus)
     is_over = loop.is_over()
     if not devices.is_chief:
         return loop.run()

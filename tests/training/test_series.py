@@ -15,6 +15,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.process import owned
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.series_summary import series_command, summarise_series
+from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training.config import Data, from_dict
 from disan_tf.training.loop import Loop
 from disan_tf.training.series import (
@@ -223,6 +224,19 @@ def test_a_member_of_another_config_is_refused(copied, corpus):
 def test_folds_with_and_without_seeds_do_not_share_a_folder(copied):
     with pytest.raises(UserError, match="cannot hold both fold-2 and seed-2/fold-2, which may be"):
         _again(copied, corpus=None, seeds=())
+
+
+def test_a_series_belongs_to_the_first_config_that_fits_the_corpus(corpus, tmp_path):
+    with pytest.raises(UserError, match="train.examples=9999 is more than"):
+        _again(tmp_path, corpus, examples=9999)
+    assert not list(tmp_path.rglob("config.json"))
+
+    def prepare(data):  # while another process claims the series
+        WorkDirectory(tmp_path, _config(FOLDS, dropout=0.7)).claim()
+        return corpus
+
+    with pytest.raises(UserError, match=r"train\.dropout \(0.7 there, 0.2 here\)"):
+        train_series(read_config(_config(FOLDS)), tmp_path, ["2"], ["0"], prepare, pictures=False)
 
 
 def test_a_single_training_and_a_series_do_not_share_a_folder(finished, tmp_path):

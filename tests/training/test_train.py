@@ -134,3 +134,4 @@ def test_more_examples_than_the_corpus_has_are_refused(tmp_path):
     config = tiny_config(name="disan_snli", examples=61)
     with pytest.raises(UserError, match="train.examples=61 is more than the 60 training examples"):
         train(from_dict(config), lambda: corpus, tmp_path / "run")
+    assert not (tmp_path / "run" / "config.json").exists()  # it may be used with fewer

@@ -280,8 +280,9 @@ class Lengths(Rows):
         names, score = self.choose(records), self.score
         runs = [records.results[name] for name in names or ()]
         parts = [run.get("by_length", {}).get(self.lengths) for run in runs]
-        if not parts or not all(parts):
-            return Finding("none", missing=f"two series with scores of {self.lengths} tokens")
+        if not parts or not all(it and it["standard_deviation"] is not None for it in parts):
+            missing = f"two series of several trainings with scores of {self.lengths} tokens"
+            return Finding("none", missing=missing)
         accuracies = [part["accuracy"] for part in parts]
         variance = sum(
             part["standard_deviation"] ** 2 / len(members_of(run))

@@ -504,6 +504,8 @@ def test_accuracies_by_length_have_an_interval_that_is_not_paired(records):
     assert finding.interval == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=1e-5)
     assert finding.covers == "seeds and examples, not paired"
     assert finding.ours == "60.00 and 50.00" and finding.remarks == ("400 sentences",)
+    part["standard_deviation"] = None  # of a series with one training
+    assert _judge(rows.find(records)) == NOT_TESTED
 
 
 def test_a_measurement_that_decides_nothing_says_why():

@@ -10,7 +10,7 @@ import numpy as np
 ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
 BORROWED = "examples and another model's seeds"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
-_ROUNDING = 1e-12  # a smaller share of the mean square is no variance
+_ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding error
 
 
 class Predictions(NamedTuple):

@@ -10,7 +10,7 @@ from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import RUN, read_config
 
-CRITERIA = ("accuracy", "pearson", "log_likelihood")  # of models; a config may name another
+CRITERIA = ("accuracy", "pearson", "log_likelihood")  # select models; a config may name another
 FRACTIONS = ("head_fraction", "dependent_fraction")  # of tokens that hard attention selects
 SCORES = (*CRITERIA, "spearman", "mse")  # in tables
 REMEDY = "train, then run --mode=evaluate with --split=dev and --split=test"
@@ -50,7 +50,7 @@ def read_scores(workdir: Path) -> dict:
 
 
 def criteria(config: Mapping) -> tuple[str, ...]:
-    """Returns the config's score that selects the model, or `CRITERIA`, of which a run has one."""
+    """Returns the score that the config selects the model by; `CRITERIA` if it names none."""
     named = config.get("train", {}).get("criterion")
     return (named,) if named else CRITERIA
 

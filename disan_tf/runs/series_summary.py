@@ -14,7 +14,7 @@ from disan_tf.runs.run_summary import SCORES, criteria, is_finished, summarise_r
 from disan_tf.runs.schedule import Schedule
 from disan_tf.runs.work_directory import is_same_experiment, read_config
 
-_LAYOUTS = ("seed-*", "fold-*", "seed-*/fold-*")  # of members; a series has one of them
+_LAYOUTS = ("seed-*", "fold-*", "seed-*/fold-*")  # of members' folders; a series has one layout
 _SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # of the first
 _MEMBER_KEYS = (
     *("steps", "epochs", "minutes", "seconds_per_epoch"),
@@ -87,8 +87,8 @@ def member_name(config: dict) -> str:
 def member_folders(workdir: Path, planned: Sequence[str] = ()) -> list[Path]:
     """Returns the work directories of a series' members, finished or not, sorted by name.
 
-    Raises UserError if they, and the names of `planned` members, mix seeds, folds, and both: one
-    training might count twice.
+    Raises UserError if these folders and the names of `planned` members do not all have the same
+    layout: one training might count twice.
     """
     paths = (path for name in _LAYOUTS for path in workdir.glob(f"{name}/config.json"))
     folders = sorted(path.parent for path in paths)

@@ -193,7 +193,7 @@ def is_same_experiment(config: dict, other: dict) -> bool:
     ours, theirs = ({**ADDED, **flatten(tree)} for tree in (config, other))
     free = {"seed", "data.fold", *_MAY_CHANGE}
     if all(it.get("data.seed") == it.get("seed") for it in (ours, theirs)):
-        free.add("data.seed")  # a reference to the seed in the configs
+        free.add("data.seed")  # the configs set it to the seed
     return all(ours.get(key) == theirs.get(key) for key in (ours.keys() | theirs.keys()) - free)
 
 

@@ -19,7 +19,7 @@ FEATURES = {"words": (_WORDS,), "words and characters": (_WORDS, _CHARACTERS)}
 _SPECIAL = ["", "<unk>"]  # words of ids 0 and 1
 _MOST_STEPS = 300  # of L-BFGS, which needs some fifty
 _MOST_COEFFICIENTS = 50_000_000
-_BYTES = 8 * 17  # of L-BFGS for a coefficient: measured with 77 classes
+_BYTES = 8 * 17  # that L-BFGS needs for each coefficient, measured with 77 classes
 Texts = list[list[str]]  # the texts of each field, with spaces between the tokens
 
 
@@ -44,7 +44,7 @@ def fit_baselines(
     the cosine, and how many words the texts share.
 
     Args:
-      texts: the tokenised texts of train, dev and the split, also words that the model lacks.
+      texts: the tokenised texts of train, dev and the split, with the words that the model lacks.
       labels: the class numbers <int>[examples] of train and dev.
       classes: the number of classes.
       criterion: the score on dev that selects C, "accuracy" or "macro_f1".

@@ -71,7 +71,7 @@ def release(
       result: the name of a recorded series, whose statistics the card shows; "" = none.
 
     Raises:
-      UserError: there is no such model, it is damaged, or this best model was not evaluated; or
+      UserError: there is no such model, it is damaged, or its best model was not evaluated; or
         `prepared` is another corpus.
     """
     source, series, target = workdir / "best", None, checkpoints / name

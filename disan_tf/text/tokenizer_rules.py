@@ -160,7 +160,7 @@ def _for_python(rule):
     """Returns a pattern of RE2, or pairs of a pattern and its replacement, for Python's `re`."""
     if not isinstance(rule, str):
         return [(_for_python(pattern), replacement) for pattern, replacement in rule]
-    # RE2 needs linear time; `re` would try each joiner of a run without a letter as its beginning.
+    # RE2 takes linear time; `re` would try a match at each joiner of a run that no letter follows.
     rule = rule.replace(f"[{_JOINERS}]+(", f"(?<![{_JOINERS}])[{_JOINERS}]+(")
     rule = re.sub(r"\\x\{(\w+)\}", lambda match: chr(int(match[1], 16)), rule)
     rule = re.sub(r"\\p\{(\w+)\}", lambda match: _ranges(match[1]), rule)

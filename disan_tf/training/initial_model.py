@@ -148,9 +148,10 @@ def _copy_rows(table: WordEmbedding, source: WordEmbedding, pairs: np.ndarray) -
 
 
 def _copy(layer, source, besides=()) -> None:
-    """Copies the weights of an equal layer, except parts of both layers and counters of draws.
+    """Copies the weights of an equal layer, except counters of draws and the parts `besides`.
 
-    Keras lists trainable weights first, and only the parts `besides` differ in what is trainable.
+    `besides` has the parts of both layers that may be trainable in one and fixed in the other:
+    Keras lists trainable weights first, so their weights have different places in the two lists.
     """
     left = {id(weight) for part in besides for weight in part.weights}
     kept = ([it for it in side.weights if id(it) not in left] for side in (layer, source))

@@ -86,7 +86,7 @@ def train_series(
     Args:
       config, seeds, folds: see `plan`.
       workdir: the folder of the series, which must not hold a single training, another series, or
-        members of another kind: a series has seeds, folds, or both.
+        members of another kind: seeds, folds, or folds for each seed.
       prepare: a function from a member's `config.data` to its prepared corpus.
       pictures, initial: see `disan_tf.training.train.train`.
 

@@ -82,7 +82,7 @@ class LineAttention:
 
     @property
     def _names(self) -> dict[str, str]:
-        """The names of the prediction's fields in the record, which the input's may differ from."""
+        """The name in the record of each of the prediction's fields, such as "predicted_label"."""
         return self.record["field_names"]["prediction"]
 
     def _predicted(self, name: str):
@@ -133,5 +133,5 @@ def read_lines(folder: Path) -> Iterator[LineAttention]:
     for path in sorted(folder.glob("[0-9]*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         if "field_names" not in record:
-            raise UserError(f"{path} is of an earlier version; write the folder with attend again.")
+            raise UserError(f"An earlier version wrote {path}; run attend again.")
         yield LineAttention(path, record)

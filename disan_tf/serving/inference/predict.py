@@ -113,7 +113,7 @@ def predict(
     step, text_to_ids = make_prediction_step(bundle.model), bundle.traced_text_to_ids()
     columns = columns_of(bundle.config, bundle.model.fields, text_column)
     bar, names = lines_bar("predict", input_path, input_format, output_path), []
-    places: list[str] = []  # of a chunk's records
+    places: list[str] = []  # of the records in a chunk
     counts, lines, reading = Counts(0, 0, 0), 0, Reading(bundle, max_tokens)
     with open_new(output_path) as file, bar:
         for records in read_chunks(
@@ -231,7 +231,7 @@ class Explanation:
             )
 
     def check(self, sentences: Sentences, places: Sequence[str]) -> None:
-        """Raises UserError for a text that is too long for the memory, see `LengthLimit`."""
+        """Raises UserError for a text whose attention exceeds the memory, see `LengthLimit`."""
         for texts, where in zip(sentences, places):
             if max(map(len, texts)) ** 2 > MAX_PAIRS:
                 self._limit.check(texts, where)

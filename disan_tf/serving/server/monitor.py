@@ -68,7 +68,7 @@ class Monitor:
             path = scope["path"] if scope["path"] in self._paths else "other"
             self._requests.labels(path, status).inc()
             self._seconds.labels(path).observe(seconds)
-            client = (scope.get("client") or ["-"])[0]  # anything, if X-Forwarded-For names it
+            client = (scope.get("client") or ["-"])[0]  # X-Forwarded-For may give any text
             client = shorten(quote(client, safe=":"), 80)
             target = shorten(scope["raw_path"].decode("latin-1"))  # of printable ASCII
             LOG.info("%s %s %s %d %.1f ms", client, scope["method"], target, status, 1e3 * seconds)

@@ -156,9 +156,7 @@ def test_scores_have_two_digits(tmp_path):
 def test_a_file_of_an_earlier_version_is_refused(tmp_path):
     (tmp_path / "00001.json").write_text("{}")
     message = user_error(write_page, tmp_path, "demo")
-    assert message == (
-        f"{tmp_path / '00001.json'} is of an earlier version; write the folder with attend again."
-    )
+    assert message == f"An earlier version wrote {tmp_path / '00001.json'}; run attend again."
 
 
 def test_without_lines_there_is_no_page(tmp_path):

@@ -124,8 +124,8 @@ class Table:
                 return f"with the label {value}"
             _check_class(value, self._target, self._classes)
         column = self._options.example_id
-        value_of_id = row.get(column) if column else None
-        name = "" if value_of_id is None else str(value_of_id)
+        given = row.get(column) if column else None
+        name = "" if given is None else str(given)
         check_name(column, name)
         return Row(name, tuple(self._clean(row[text]) for text in self._texts), value, line)
 

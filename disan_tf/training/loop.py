@@ -4,7 +4,7 @@ import functools
 import math
 import signal
 from collections.abc import Sequence
-from typing import Callable
+from typing import Callable, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -73,8 +73,11 @@ class Loop:
         save = functools.partial(save_bundle, model=model, config=config, corpus=corpus)
         self.best = BestModel(work.best, save, self.criterion, self.state)
 
-    def run(self) -> dict:
+    def run(self, step: Optional[int] = None) -> dict:
         """Trains until the schedule ends or training stops early.
+
+        Args:
+          step: the result of `restore`; None = `restore` is called.
 
         Returns:
           {"step", "epoch", "best_step", "best_epoch", "criterion" (the name of the score),
@@ -85,7 +88,7 @@ class Loop:
             checkpoint is damaged, or the best model is gone.
           Stopped: the process received SIGTERM or SIGHUP; the last step has a checkpoint.
         """
-        step = self._restore()
+        step = self.restore() if step is None else step
         self.best.check_exists()
         self.log.open(step, self.state.measured.numpy(), self.devices.is_chief)
         callbacks = tf.keras.callbacks.CallbackList(
@@ -95,11 +98,11 @@ class Loop:
             steps=self.epoch_steps,
         )
         callbacks.on_train_begin(
-            {"step": step, "measured": self.log.formatted(), "is_over": self._finished(step)}
+            {"step": step, "measured": self.log.formatted(), "is_over": self.is_over(step)}
         )
         self._compile_ahead()
         with deferred_signals() as caught:
-            while not self._finished(step):
+            while not self.is_over(step):
                 step = self._epoch(step, callbacks, caught)
         self._stop(caught(), step)  # a signal during the last evaluation
         callbacks.on_train_end()
@@ -115,12 +118,8 @@ class Loop:
             **({"compilations": compiler.compilations} if compiler.jit_compile else {}),
         }
 
-    def is_over(self) -> bool:
-        """Returns whether the restored training has ended; all workers must call this."""
-        return self._finished(self._restore())
-
-    def _restore(self) -> int:
-        """Restores the newest checkpoint and returns its step, or 0 if there is none."""
+    def restore(self) -> int:
+        """Restores the newest checkpoint; returns its step, or 0. All workers must call this."""
         return self.state.restore(self.devices.by_chief(self.state.newest))
 
     def _compile_ahead(self) -> None:
@@ -162,7 +161,7 @@ class Loop:
             alone = self.devices.workers == 1
             stop = caught() if alone else others_stop and (caught() or signal.SIGTERM)
             self._after_step(step, callbacks, stop)
-            if self._finished(step):
+            if self.is_over(step):
                 break
         callbacks.on_epoch_end(epoch)
         return step
@@ -246,7 +245,8 @@ class Loop:
                 sync(path)
         self.state.save()
 
-    def _finished(self, step: int) -> bool:
+    def is_over(self, step: int) -> bool:
+        """Returns whether the training ends at a step."""
         return self.schedule.is_over(step, int(self.state.best_step))
 
 

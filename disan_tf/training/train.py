@@ -76,9 +76,10 @@ def train(
             series.check()  # another process may have claimed it
             series.claim()
         work.claim(corpus)
-    is_over = loop.is_over()
+    step = loop.restore()
+    is_over = loop.is_over(step)
     if not devices.is_chief:
-        return loop.run()
+        return loop.run(step)
     parameters, resumes = count_parameters(loop.model), has_checkpoint(work.checkpoints)
     start = initial.record if initial and not resumes else None
     if not is_over or not (work.path / "run.json").exists():
@@ -90,7 +91,7 @@ def train(
     progress = _progress(loop)
     loop.callbacks = [_tensorboard(loop, pictures), progress]
     try:
-        summary = loop.run()
+        summary = loop.run(step)
     finally:
         progress.on_train_end()  # an error's message stands below the bar
     if work.config.task.get("calibrate"):

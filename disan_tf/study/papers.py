@@ -72,6 +72,7 @@ class Row:
     # Dotted option -> patterns, see `fnmatch`; "" = the option is absent or empty. A run of this
     # model matches one pattern for each option.
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # see `Table.trials`
     figures: tuple[str, ...] = ()  # of each column, as printed; "" where only we have the model
     parameters: str = ""  # their number without word vectors, as printed
     width: int = 0  # the paper's width, if an encoder is as wide as its word vectors; 0 = else
@@ -106,6 +107,11 @@ class Row:
     def runs(self, results: Mapping[str, dict]) -> dict[str, dict]:
         """Returns the recorded runs of this model: name -> result."""
         return {name: run for name, run in results.items() if self.matches(run["config"])}
+
+    def runs_and_trials(self, results: Mapping[str, dict]) -> dict[str, dict]:
+        """Returns the recorded runs of this model, then those that match its `trials`."""
+        trials = replace(self, where={**self.where, **self.trials}).runs(results)
+        return {**self.runs(results), **trials}
 
 
 def _fits(config: dict, option: str, patterns: tuple[str, ...]) -> bool:
@@ -148,6 +154,8 @@ class Table:
     remaining: tuple[Remaining, ...] = ()  # the runs that the table lacks
     # The conditions of every row, see `Row`.
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # Replaces conditions: such runs have a part of the table, but no claim reads them. {} = none.
+    trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -172,13 +180,13 @@ class Table:
         return f"{self.headline.sign} {figure}".strip() if figure else ""
 
     def by_inputs(self, results: Mapping[str, dict]) -> dict[str, list[str]]:
-        """Groups the table's recorded runs: word vectors and subset -> names of runs.
+        """Groups the table's runs and trials: word vectors, subset, balance -> names of runs.
 
         Runs stand in the order of the rows. Groups with more trainings come first. Vectors in which
         rows differ form no groups. Where all runs have the same inputs, there is one group, "". A
         run of a subset joins the runs that read as many pairs from a file of this subset.
         """
-        names = [name for row in self.rows for name in row.runs(results)]
+        names = [name for row in self.rows for name in row.runs_and_trials(results)]
         runs = [results[name] for name in names]
         from_files = {_pairs_of(run) for run in runs if not run["config"]["data"].get("subset")}
         kinds, trainings = {}, Counter()
@@ -192,9 +200,10 @@ class Table:
 
     def _inputs_of(self, run: dict, from_files: set) -> str:
         parts = [] if "vectors" in self.distinguishing_options else [vectors_of(run)]
-        subset = run["config"]["data"].get("subset")
-        is_named = subset and _pairs_of(run) not in from_files
-        return ", ".join([*parts, f"subset {subset}"] if is_named else parts)
+        data = run["config"]["data"]
+        if data.get("subset") and _pairs_of(run) not in from_files:
+            parts.append(f"subset {data['subset']}")
+        return ", ".join([*parts, "re-balanced phrases"] if data.get("rebalance") else parts)
 
 
 def _pairs_of(run: dict) -> tuple:
@@ -203,12 +212,17 @@ def _pairs_of(run: dict) -> tuple:
 
 
 def _read_tables() -> Iterator[Table]:
-    """Yields all tables; their rows get the table's conditions, and "" for no figures."""
+    """Yields all tables; their rows get the table's conditions and trials, "" for no figures."""
     for paper, tables in read_of_all("tables", tuple[Table, ...]).items():
         for table in tables:
             none = ("",) * len(table.scores)
             rows = (
-                replace(row, where={**table.where, **row.where}, figures=row.figures or none)
+                replace(
+                    row,
+                    where={**table.where, **row.where},
+                    trials=table.trials,
+                    figures=row.figures or none,
+                )
                 for row in table.rows
             )
             yield replace(table, paper=paper, rows=tuple(rows))

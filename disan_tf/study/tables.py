@@ -1,7 +1,8 @@
 """The papers' tables with our runs beside them, as Markdown and CSV.
 
 A paper's row has a line for each recorded run of its model, or says "not run". In Markdown, runs
-with other word vectors or another subset have a part of their own, see `Table.by_inputs`.
+with other word vectors, another subset or re-balanced phrases have a part of their own, see
+`Table.by_inputs`.
 """
 
 import textwrap
@@ -58,11 +59,14 @@ def render_tables(records: Records) -> dict[str, str]:
     """Renders the papers' tables: file name -> text."""
     files, results = {}, records.results
     for name, table in TABLES.items():
-        mains = table.main_row.runs(results)
+        mains = table.main_row.runs_and_trials(results)
         lines = [
             _line(table, row, run_name, run, mains, records)
             for row in table.rows
-            for run_name, run in (row.runs(results) or {_NOT_RUN: {}}).items()
+            for run_name, run in {
+                **({} if row.runs(results) else {_NOT_RUN: {}}),
+                **row.runs_and_trials(results),
+            }.items()
         ]
         files[f"{name}.md"] = _markdown(table, lines, table.by_inputs(results))
         files[f"{name}.csv"] = csv_table(lines)

@@ -189,3 +189,18 @@ def test_runs_with_other_vectors_or_another_subset_are_groups_of_their_own():
     del runs["part"]
     assert alike.by_inputs(runs) == {"": ["narrow", "wide", "padded", "same"]}
     assert table.by_inputs({}) == {"": []}
+
+
+def test_trials_have_a_part_of_their_table_and_are_no_runs_of_their_row():
+    table = TABLES["disan_table_2"]
+    runs = {
+        name: {"config": config_of(rebalance=rebalance), "data": {"training_read": 900}}
+        for name, rebalance in (("trial", True), ("run", False))
+    }
+    assert list(table.main_row.runs(runs)) == ["run"]
+    vectors = "glove/some.txt, 300 dimensions"
+    assert table.by_inputs(runs) == {
+        vectors: ["run"],
+        f"{vectors}, re-balanced phrases": ["trial"],
+    }
+    assert list(replace(table.main_row, trials={}).runs_and_trials(runs)) == ["run"]

@@ -69,6 +69,11 @@ def test_an_empty_cell_of_a_recorded_run_says_why(recorded):
     assert _line(tables["disan_table_1.csv"], "plain")["train, ours"] == ""
 
 
+def test_trials_do_not_hide_that_a_model_was_not_run(recorded):
+    text = _tables(recorded(config_of(rebalance=True)))["disan_table_2.md"]
+    assert "| DiSAN | mine | seed 3 |" in text and "| DiSAN | not run |" in text
+
+
 # Differences to the paper's own model
 
 

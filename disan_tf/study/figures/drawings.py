@@ -161,7 +161,7 @@ def picture(table: Table, results: Mapping[str, dict]) -> Optional[Figure]:
 
 def table_groups(table: Table, results: Mapping[str, dict]) -> list[Group]:
     """Returns the groups of a table's runs, in its order; each has at most as many as styles."""
-    models = {name: row.model for row in table.rows for name in row.runs(results)}
+    models = {name: row.model for row in table.rows for name in row.runs_and_trials(results)}
     groups = []
     for inputs, names in table.by_inputs(results).items():
         count = -(-len(names) // len(STYLES))

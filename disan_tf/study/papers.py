@@ -154,7 +154,8 @@ class Table:
     remaining: tuple[Remaining, ...] = ()  # the runs that the table lacks
     # The conditions of every row, see `Row`.
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # Replaces conditions: such runs have a part of the table, but no claim reads them. {} = none.
+    # Conditions that replace some of `where` for further runs: these have a part of the table of
+    # their own, and no claim reads them. {} = there are none.
     trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property

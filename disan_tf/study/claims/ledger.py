@@ -20,14 +20,16 @@ NO_COST = 0.003  # the gain of hard attention in ReSAN's Table 2, as an accuracy
 _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 
 Accuracies are test accuracies (%). The model that leads in the paper comes first.
-"Supported" and "not supported" mean that the 95 % interval of our difference excludes 0; all other
-comparisons are undecided. If the interval of our lead lies wholly above the paper's lead, the
-verdict says so: our weaker model is then worse than the paper's, or was trained worse.
+A claim is supported if the 95 % interval of our difference lies on the paper's side of 0, and not
+supported if it lies on the other side; all other comparisons are undecided. If the interval of our
+lead lies wholly above the paper's lead, the verdict says so: our weaker model may be trained worse
+than the paper's, or fewer training examples may widen the lead.
 [The rules](../disan_tf/study/claims/README.md) say which intervals and conditions count. "At equal
-steps" is left out if the weaker model's dev score rises, in the last third of its steps, by less
-than half of the lead's lower limit. A flat curve is not an optimum: with another optimizer or more
-steps, the weaker model may still catch up. [claims.csv](claims.csv) has this gain, and the
-conditions, seeds and runs of each line.
+steps" and "when patience ended" warn that the weaker model may catch up: in the last third of its
+steps, its dev score rises by at least half of the lead's lower limit, or the rise is not known. A
+flat curve is not an optimum either. [claims.csv](claims.csv) has this rise, and the conditions,
+seeds and runs of each line. Lines that begin with "Ours" are not claims of a paper, and the next
+table does not count them.
 Published scores of models that we did not train count as constants without variance. Our scores
 are not comparable with them.
 `python run.py --mode=report` writes both files from the recorded results.
@@ -120,10 +122,8 @@ def _summary(ledger: Ledger) -> str:
         texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
     decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
     lent = sum(entry.finding.covers == BORROWED for entry in decided)
-    texts.append(
-        f"{lent} of the {len(decided)} supported and not supported claims compare a model with"
-    )
-    texts.append("one seed, whose interval uses the spread of another model's seeds.")
+    texts.append(f"{lent} of the {len(decided)} supported and not supported lines, ours included,")
+    texts.append("use the spread of another model's seeds for a model with one seed.")
     return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
 
 

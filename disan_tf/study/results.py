@@ -7,6 +7,7 @@
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -244,8 +245,10 @@ def difference_to_published(
     """
     value, members = mean(run, split, score) - published, members_of(run)
     folds = any(member["fold"] is not None for member in members)
-    if folds and kept:  # folds have different examples: join them as one model's predictions
-        kept = [Predictions(*map(np.concatenate, zip(*kept)))]
+    if folds and kept:
+        kept = _join_folds(members, kept)
+    if any(not np.array_equal(each.labels, kept[0].labels) for each in kept):
+        return value, None, "no interval: the seeds have different test examples"
     if kept and split == "test" and score in PAIRED:
         interval, covers = score_interval(kept, score)
     elif len(members) > 1 and not folds:
@@ -256,6 +259,15 @@ def difference_to_published(
     # A mean over folds differs a little from the score on all of their examples.
     low, high = (value + limit - interval.value for limit in interval[1:])
     return value, Interval(value, low, high), covers
+
+
+def _join_folds(members, kept) -> list[Predictions]:
+    """Joins the predictions of each seed's folds, whose examples differ, as one model's."""
+    seeds = defaultdict(dict)
+    for member, predictions in zip(members, kept):
+        seeds[member["seed"]][member["fold"]] = predictions
+    parts = [[of_fold[fold] for fold in sorted(of_fold)] for of_fold in seeds.values()]
+    return [Predictions(*map(np.concatenate, zip(*part))) for part in parts]
 
 
 def members_of(run: dict) -> list[dict]:

@@ -186,3 +186,11 @@ def test_folds_count_as_one_model_beside_a_published_score():
     assert value == pytest.approx(0.1) and covers == "one seed: examples only"
     assert interval == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=0.005)
     assert difference_to_published(run, [], "test", "accuracy", 0.4)[1] is None
+
+    run["members"] = [{**member, "seed": seed} for seed in (1, 2) for member in members]
+    value, of_seeds, covers = difference_to_published(run, folds * 2, "test", "accuracy", 0.4)
+    assert covers == "seeds and examples"  # two equal seeds do not halve the variance
+    assert of_seeds == pytest.approx(interval, abs=0.002)
+    del run["members"][-1]
+    why = difference_to_published(run, (folds * 2)[:3], "test", "accuracy", 0.4)[2]
+    assert why == "no interval: the seeds have different test examples"

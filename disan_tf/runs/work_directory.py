@@ -17,6 +17,7 @@ from disan_tf.common.files import PathLike, check_format, read_json, write_json
 from disan_tf.common.installation import VERSION
 from disan_tf.common.machine import MACHINE, describe_machine, load
 from disan_tf.common.options import flatten
+from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
 
@@ -24,6 +25,16 @@ FORMAT = 2  # of `config.json` and `run.json`
 VERSION_REMEDY = "use the version that wrote it, or train again"
 # The schema of "init_from" in `run.json` and in results: the model with which a training began.
 START = {"name": str, "sha256": str, "words": int, "words_found": int, "head": bool}
+_OPTIONAL = {"vector_dim?": int, "fold?": int, "folds?": int}
+# The schema of what is read of a config before it becomes a `Config`.
+CONFIG = {
+    "name": str,
+    "seed": int,
+    "data": {"corpus": str, "embedding_dim": int, "vectors": str, **_OPTIONAL},
+    "embedding": {"name": str},
+    "encoder": {"name": str},
+    "train": {"batch_size": int, "examples?": int, "criterion?": str},
+}
 # The schema of `run.json`.
 RUN = {
     "versions": dict,
@@ -221,6 +232,7 @@ def read_config(workdir: Path) -> dict:
     config = read_json(path, "choose another --workdir")
     check_format(path, config, FORMAT, VERSION_REMEDY)
     del config["format"]
+    check_schema(path, config, CONFIG, "choose another --workdir")
     return read_options(path, config, "choose another --workdir")
 
 

@@ -40,7 +40,7 @@ from disan_tf.runs.run import (
     shown_scores,
 )
 from disan_tf.runs.run_summary import criteria
-from disan_tf.runs.work_directory import START, read_options
+from disan_tf.runs.work_directory import CONFIG, START, read_options
 
 _REMEDY = "restore it from the repository"
 _SPEEDS = {"epoch_seconds?": float, "inference_pairs_per_second?": float}
@@ -53,7 +53,6 @@ _LENGTHS = {str: {"count": int, "accuracy": (float, _NULL)}}
 _MEAN_LENGTHS = {str: {"sentences": float, "accuracy": float, "standard_deviation": (float, _NULL)}}
 _CONFUSION = {"matrix": [[int]]}
 _CURVES = {"dev_curve": 2, "test_curve": 2, "selection_curve": 3}  # numbers of a point
-_OPTIONAL = {"vector_dim?": int, "fold?": int, "folds?": int}
 _TRAINED = {
     **{"steps": float, "epochs": float, "machine?": MACHINE},
     **dict.fromkeys(("dev_curve", "test_curve?", "selection_curve?"), [[float]]),
@@ -62,14 +61,7 @@ _RESULT = {
     "command": (str, _NULL),
     "paper": str,
     "note": str,
-    "config": {
-        "name": str,
-        "seed": int,
-        "data": {"corpus": str, "embedding_dim": int, "vectors": str, **_OPTIONAL},
-        "embedding": {"name": str},
-        "encoder": {"name": str},
-        "train": {"batch_size": int, "examples?": int},
-    },
+    "config": CONFIG,
     "parameters": int,
     "data": {
         "training_examples": int,

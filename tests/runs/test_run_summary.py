@@ -98,6 +98,17 @@ def test_a_measurement_without_a_score_is_refused(workdir):
         summarise_run(workdir)
 
 
+@pytest.mark.parametrize(
+    "section, wrong",
+    [({"train": "x"}, "train must be an object"), ({"seed": "1"}, "seed must be a whole number")],
+)
+def test_a_config_without_the_options_of_one_is_refused(workdir, section, wrong):
+    path = workdir / "config.json"
+    write(path, {**json.loads(path.read_text()), **section})
+    with pytest.raises(UserError, match=rf"config\.json: {wrong}; choose another --workdir"):
+        summarise_run(workdir)
+
+
 def test_a_run_is_finished_at_its_last_step_with_all_scores(workdir):
     schedule = Schedule.of_file("config.json", config_of()["train"])
     assert is_finished(workdir, schedule)

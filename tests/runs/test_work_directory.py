@@ -17,6 +17,7 @@ OF_FORMAT_2 = {
     "train.batch_tokens", "train.examples", "train.window", "train.moving_average", "train.steps",
     "train.evaluate_every", "train.patience", "train.checkpoint_every", "train.log_every",
     "train.distribution", "train.jit_compile", "evaluate.batch_size", "evaluate.splits",
+    "encoder.name",
 }  # fmt: skip
 
 
@@ -27,12 +28,15 @@ OF_SOME = {
     "train.class_weights",
     "train.criterion",
     "task.calibrate",
+    "train.epochs",
+    "train.moving_average_warm_up",
 }
-OF_SOME |= {"task.calibrate", "train.epochs", "train.moving_average_warm_up"}
 
 
 def _config() -> ConfigDict:
-    return base_config("demo", corpus="sst", task="classification")
+    config = base_config("demo", corpus="sst", task="classification")
+    config.encoder.name = "disan"
+    return config
 
 
 def test_an_option_that_is_new_has_a_value_for_older_work_directories():

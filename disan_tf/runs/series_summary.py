@@ -61,10 +61,12 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
     Both are results of `summarise_series` or `summarise_run`. Returns the series of all members, as
     `summarise_series` returns it; None if a seed and fold is in both, or if config, parameters,
-    examples read, inputs, versions or the model at the start differ.
+    examples read, inputs, versions or the model at the start differ. A subset may stand in one
+    config alone: older runs read the same examples from a file.
     """
     runs = (recorded, added)
-    if not is_same_experiment(*(run["config"] for run in runs)):
+    subset = max(run["config"]["data"].get("subset", "") for run in runs)
+    if not is_same_experiment(*(_with_subset(run["config"], subset) for run in runs)):
         return None
     if _origin(recorded) != _origin(added):
         return None
@@ -76,6 +78,12 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
         **{key: recorded[key] for key in ("config", *_SHARED) if key in recorded},
         **_summarise(parts, recorded["command"] or added["command"], recorded["config"]),
     }
+
+
+def _with_subset(config, subset):
+    """Returns a config with the subset, unless it names one."""
+    data = config["data"]
+    return {**config, "data": {**data, "subset": data.get("subset") or subset}}
 
 
 def member_name(config: dict) -> str:

@@ -25,7 +25,7 @@ FORMAT = 2  # of `config.json` and `run.json`
 VERSION_REMEDY = "use the version that wrote it, or train again"
 # The schema of "init_from" in `run.json` and in results: the model with which a training began.
 START = {"name": str, "sha256": str, "words": int, "words_found": int, "head": bool}
-_OPTIONAL = {"vector_dim?": int, "fold?": int, "folds?": int}
+_OPTIONAL = {"subset?": str, "vector_dim?": int, "fold?": int, "folds?": int}
 # The schema of what is read of a config before it becomes a `Config`.
 CONFIG = {
     "name": str,

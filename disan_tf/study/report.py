@@ -7,8 +7,9 @@
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts
     <output>/figures/                 a picture for each table, the papers' figures of results
 
-A recorded result of the same name is replaced. If it is of the same experiment and has other seeds
-or folds, it is extended instead, so that seeds can be trained on several machines.
+A recorded result of the same name is replaced if it has no seed or fold that the new one lacks. If
+it is of the same experiment and has other seeds or folds, it is extended, so that seeds can be
+trained on several machines. Otherwise the new one is skipped.
 
 Runs in a folder `fine_tuning` of the tree go to folders of this name. No table shows them;
 `--mode=compare --runs=fine_tuning/ONE,fine_tuning/OTHER` compares them. `note.txt` in a run's or
@@ -122,11 +123,21 @@ def record(root: Path, output: Path) -> None:
             print(f"skipped: {error}")
             continue
         joined = extend(previous, run) if previous else None
+        if previous and not joined and _places(previous) - _places(run):
+            print(
+                f"skipped: {folder}: {path} holds {describe_members(previous)} of another training;"
+                " delete this file to replace it, or rename the folder."
+            )
+            continue
         names = [member["name"] for member in run.get("members", [])]
         members = {name: folder / name for name in names} or {member_name(run["config"]): folder}
         write_json(path, {**run, **(joined or {})})
         write_predictions(output / "predictions" / f"{name}.npz", members, joins=bool(joined))
         print(f"{folder}: {path}" + (f", {describe_members(joined)} now" if joined else ""))
+
+
+def _places(run) -> set[tuple]:
+    return {(member["seed"], member["fold"]) for member in members_of(run)}
 
 
 def _name(root: Path, folder: Path) -> str:

@@ -61,8 +61,8 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
     Both are results of `summarise_series` or `summarise_run`. Returns the series of all members, as
     `summarise_series` returns it; None if a seed and fold is in both, or if config, parameters,
-    examples read, inputs, versions or the model at the start differ. A subset may stand in one
-    config alone: older runs read the same examples from a file.
+    examples read, inputs, versions or the model at the start differ. One config may lack the
+    subset: older runs read the same examples from a file.
     """
     runs = (recorded, added)
     subset = max(run["config"]["data"].get("subset", "") for run in runs)
@@ -81,7 +81,7 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
 
 def _with_subset(config, subset):
-    """Returns a config with the subset, unless it names one."""
+    """Returns a config with this subset if it names none."""
     data = config["data"]
     return {**config, "data": {**data, "subset": data.get("subset") or subset}}
 

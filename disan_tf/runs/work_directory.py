@@ -26,7 +26,7 @@ VERSION_REMEDY = "use the version that wrote it, or train again"
 # The schema of "init_from" in `run.json` and in results: the model with which a training began.
 START = {"name": str, "sha256": str, "words": int, "words_found": int, "head": bool}
 _OPTIONAL = {"subset?": str, "vector_dim?": int, "fold?": int, "folds?": int}
-# The schema of what is read of a config before it becomes a `Config`.
+# The schema of the options that are read before a config becomes a `Config`.
 CONFIG = {
     "name": str,
     "seed": int,

@@ -7,9 +7,9 @@
     <output>/claims.md, claims.csv    the papers' claims with computed verdicts
     <output>/figures/                 a picture for each table, the papers' figures of results
 
-A recorded result of the same name is replaced if it has no seed or fold that the new one lacks. If
-it is of the same experiment and has other seeds or folds, it is extended, so that seeds can be
-trained on several machines. Otherwise the new one is skipped.
+If a result of the same name is recorded, it is extended if both are of one experiment and have no
+seed and fold in common, so that seeds can be trained on several machines. It is replaced if the new
+one has all of its seeds and folds. Otherwise the new one is skipped.
 
 Runs in a folder `fine_tuning` of the tree go to folders of this name. No table shows them;
 `--mode=compare --runs=fine_tuning/ONE,fine_tuning/OTHER` compares them. `note.txt` in a run's or
@@ -123,10 +123,11 @@ def record(root: Path, output: Path) -> None:
             print(f"skipped: {error}")
             continue
         joined = extend(previous, run) if previous else None
-        if previous and not joined and _places(previous) - _places(run):
+        if previous and not joined and _trainings(previous) - _trainings(run):
+            held = describe_members(previous)
             print(
-                f"skipped: {folder}: {path} holds {describe_members(previous)} of another training;"
-                " delete this file to replace it, or rename the folder."
+                f"skipped: {folder} cannot extend {path}, which holds {held}; "
+                "delete this file to replace it, or rename the folder."
             )
             continue
         names = [member["name"] for member in run.get("members", [])]
@@ -136,7 +137,8 @@ def record(root: Path, output: Path) -> None:
         print(f"{folder}: {path}" + (f", {describe_members(joined)} now" if joined else ""))
 
 
-def _places(run) -> set[tuple]:
+def _trainings(run) -> set[tuple]:
+    """Returns the seeds and folds of a result."""
     return {(member["seed"], member["fold"]) for member in members_of(run)}
 
 

@@ -102,7 +102,7 @@ def test_a_measurement_without_a_score_is_refused(workdir):
     "section, wrong",
     [({"train": "x"}, "train must be an object"), ({"seed": "1"}, "seed must be a whole number")],
 )
-def test_a_config_without_the_options_of_one_is_refused(workdir, section, wrong):
+def test_a_config_with_a_wrong_type_is_refused(workdir, section, wrong):
     path = workdir / "config.json"
     write(path, {**json.loads(path.read_text()), **section})
     with pytest.raises(UserError, match=rf"config\.json: {wrong}; choose another --workdir"):

@@ -218,7 +218,7 @@ def test_another_training_replaces_no_seed_that_it_lacks(apart, config, run, cap
     recorded = _record(apart / "first", apart / "out")
     write_run(apart / "other/it", config_of(**{"seed": 4, **config}), **run)
     assert _record(apart / "other", apart / "out") == recorded
-    assert "it.json holds seeds 1, 2 of another training; delete" in capsys.readouterr().out
+    assert "it.json, which holds seeds 1, 2; delete this file" in capsys.readouterr().out
     assert len(read_predictions(apart / "out/predictions/it.npz")) == 2
 
     write_series(apart / "both/it", config_of(vectors="glove/other.txt"), (0.4, 0.5, 0.6))

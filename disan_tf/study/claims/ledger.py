@@ -21,15 +21,15 @@ _INTRODUCTION = """# The five papers' claims, and what our runs say about them
 
 Accuracies are test accuracies (%). The model that leads in the paper comes first.
 A claim is supported if the 95 % interval of our difference lies on the paper's side of 0, and not
-supported if it lies on the other side; all other comparisons are undecided. If the interval of our
-lead lies wholly above the paper's lead, the verdict says so: our weaker model may be trained worse
-than the paper's, or fewer training examples may widen the lead.
+supported if it lies on the other side. It is undecided otherwise, or if the interval covers only
+examples. If the interval of our lead lies wholly above the paper's lead, the verdict says so: our
+weaker model may be trained worse than the paper's, or fewer training examples may widen the lead.
 [The rules](../disan_tf/study/claims/README.md) say which intervals and conditions count. "At equal
 steps" and "when patience ended" warn that the weaker model may catch up: in the last third of its
-steps, its dev score rises by at least half of the lead's lower limit, or the rise is not known. A
-flat curve is not an optimum either. [claims.csv](claims.csv) has this rise, and the conditions,
-seeds and runs of each line. Lines that begin with "Ours" are not claims of a paper, and the next
-table does not count them.
+steps, its dev score gains at least half of the lead's lower limit, or this gain is not known. Even
+a flat curve may be no optimum. [claims.csv](claims.csv) has the gain, and the conditions, seeds and
+runs of each line. Lines that begin with "Ours" are not claims of a paper, and the next table does
+not count them.
 Published scores of models that we did not train count as constants without variance. Our scores
 are not comparable with them.
 `python run.py --mode=report` writes both files from the recorded results.

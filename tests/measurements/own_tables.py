@@ -6,8 +6,9 @@ TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 OMP_NUM_THREADS=1 \\
   python -m tests.measurements.own_tables --data_dir=data --output=own_tables.json
 
 The command continues an existing output. --tables=cr,trec measures only these tables. --data_dir
-contains the corpora of `data_prep.download`, and in `own_tables/` Banking77 and the Microsoft
-Research Paraphrase Corpus.
+contains the corpora of `data_prep.download`, with CR, SUBJ and MPQA as `polarity/custrev.all`,
+`subj.all` and `mpqa.all`, and in `own_tables/` Banking77 and the Microsoft Research Paraphrase
+Corpus.
 """
 
 import argparse

@@ -176,8 +176,8 @@ def test_folds_are_counted(folds, shown):
 
 
 def test_folds_count_as_one_model_beside_a_published_score():
-    labels = np.zeros(500, np.uint8)  # equal in both folds, whose examples differ
-    folds = [Predictions(labels, labels), Predictions(labels + 1, labels)]
+    labels = np.zeros(500, np.uint8)
+    folds = [Predictions(labels, labels), Predictions(labels, labels + 1)]
     members = [{"seed": 1, "fold": fold, "scores": {}} for fold in (1, 2)]
     run = {"config": config_of("cr", folds=2), "members": members}
     run["mean"] = {"test": {"accuracy": 0.5}}
@@ -187,10 +187,11 @@ def test_folds_count_as_one_model_beside_a_published_score():
     assert interval == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=0.005)
     assert difference_to_published(run, [], "test", "accuracy", 0.4)[1] is None
 
-    run["members"] = [{**member, "seed": seed} for seed in (1, 2) for member in members]
-    value, of_seeds, covers = difference_to_published(run, folds * 2, "test", "accuracy", 0.4)
+    run["members"] = [*members, *({**member, "seed": 2} for member in members[::-1])]
+    folds += folds[::-1]
+    value, of_seeds, covers = difference_to_published(run, folds, "test", "accuracy", 0.4)
     assert covers == "seeds and examples"  # two equal seeds do not halve the variance
     assert of_seeds == pytest.approx(interval, abs=0.002)
     del run["members"][-1]
-    why = difference_to_published(run, (folds * 2)[:3], "test", "accuracy", 0.4)[2]
+    why = difference_to_published(run, folds[:3], "test", "accuracy", 0.4)[2]
     assert why == "no interval: the seeds have different test examples"

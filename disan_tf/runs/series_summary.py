@@ -61,12 +61,10 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
     Both are results of `summarise_series` or `summarise_run`. Returns the series of all members, as
     `summarise_series` returns it; None if a seed and fold is in both, or if config, parameters,
-    examples read, inputs, versions or the model at the start differ. One config may lack the
-    subset: older runs read the same examples from a file.
+    examples read, inputs, versions or the model at the start differ.
     """
     runs = (recorded, added)
-    subset = max(run["config"]["data"].get("subset", "") for run in runs)
-    if not is_same_experiment(*(_with_subset(run["config"], subset) for run in runs)):
+    if not is_same_experiment(recorded["config"], added["config"]):
         return None
     if _origin(recorded) != _origin(added):
         return None
@@ -78,12 +76,6 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
         **{key: recorded[key] for key in ("config", *_SHARED) if key in recorded},
         **_summarise(parts, recorded["command"] or added["command"], recorded["config"]),
     }
-
-
-def _with_subset(config, subset):
-    """Returns a config with this subset if it names none."""
-    data = config["data"]
-    return {**config, "data": {**data, "subset": data.get("subset") or subset}}
 
 
 def member_name(config: dict) -> str:

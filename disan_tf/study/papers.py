@@ -184,32 +184,24 @@ class Table:
         """Groups the table's runs and trials: word vectors, subset, balance -> names of runs.
 
         Runs stand in the order of the rows. Groups with more trainings come first. Vectors in which
-        rows differ form no groups. Where all runs have the same inputs, there is one group, "". A
-        run of a subset joins the runs that read as many pairs from a file of this subset.
+        rows differ form no groups. Where all runs have the same inputs, there is one group, "".
         """
-        names = [name for row in self.rows for name in row.runs_and_trials(results)]
-        runs = [results[name] for name in names]
-        from_files = {_pairs_of(run) for run in runs if not run["config"]["data"].get("subset")}
         kinds, trainings = {}, Counter()
-        for name in names:
-            kind = self._inputs_of(results[name], from_files)
-            kinds.setdefault(kind, []).append(name)
-            trainings[kind] += len(members_of(results[name]))
+        for row in self.rows:
+            for name in row.runs_and_trials(results):
+                kind = self._inputs_of(results[name])
+                kinds.setdefault(kind, []).append(name)
+                trainings[kind] += len(members_of(results[name]))
         if len(kinds) < 2:
-            return {"": names}
+            return {"": next(iter(kinds.values()), [])}
         return {kind: kinds[kind] for kind, _ in trainings.most_common()}
 
-    def _inputs_of(self, run: dict, from_files: set) -> str:
-        parts = [] if "vectors" in self.distinguishing_options else [vectors_of(run)]
+    def _inputs_of(self, run: dict) -> str:
         data = run["config"]["data"]
-        if data.get("subset") and _pairs_of(run) not in from_files:
-            parts.append(f"subset {data['subset']}")
-        return ", ".join([*parts, "re-balanced phrases"] if data.get("rebalance") else parts)
-
-
-def _pairs_of(run: dict) -> tuple:
-    """Returns a run's vectors and the number of examples that its training data have."""
-    return vectors_of(run), run["data"]["training_read"]
+        parts = [] if "vectors" in self.distinguishing_options else [vectors_of(run)]
+        parts += [f"subset {data['subset']}"] if data.get("subset") else []
+        parts += ["re-balanced phrases"] if data.get("rebalance") else []
+        return ", ".join(parts)
 
 
 def _read_tables() -> Iterator[Table]:

@@ -13,6 +13,7 @@ from typing import Optional
 from disan_tf.common.options import count
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.metrics.differences import difference
+from disan_tf.study.claims.conditions import choose_runs
 from disan_tf.study.papers import TABLES, VECTOR_DIMS, Row, Score, Table, find_row
 from disan_tf.study.results import (
     UNKNOWN,
@@ -35,6 +36,10 @@ _REMAINING = (
 _NOTE = 160  # characters of a note in Markdown
 _TO_PAPER = ", difference to the paper (95 % interval)"
 _CONSTANT = "Intervals of differences to the paper take the paper's score as a constant."
+_PEERS = (
+    "Each model is compared with a run of {} on the same data, and under the same conditions if "
+    "there is such a run."
+)
 _OPTIMISTIC = "best score of the curve (optimistic)"
 _SPEEDS = "disan_encoders"  # the benchmark of the encoders in DiSAN's Table 1
 _TIMES = ("seconds", "inference")  # the first words of columns that a benchmark fills
@@ -101,11 +106,16 @@ def _line(table: Table, row: Row, name: str, run: dict, mains, records: Records)
     line[f"{table.headline.name}{_TO_PAPER}"] = _difference_to_paper(
         table, row, name, run, records.predictions
     )
-    apart = f"{table.headline.name}, difference to {table.main_row.model} (95 % interval)"
-    line[apart] = _difference(table, row, name, run, mains, records.predictions)
+    line[f"{table.headline.name}{_to_main(table)}"] = _difference(
+        table, row, name, run, mains, records.predictions
+    )
     line["row"] = row.name if name in (row.recorded, _NOT_RUN) else ""
     line["command"] = (run["command"] if run else row.command) or ""
     return {**line, "note": run.get("note") or ""}
+
+
+def _to_main(table: Table) -> str:
+    return f", difference to {table.main_row.model} (95 % interval)"
 
 
 def _times(row: Row, run: dict, benchmarks) -> dict:
@@ -133,15 +143,18 @@ def _times(row: Row, run: dict, benchmarks) -> dict:
 def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions) -> str:
     """Returns the difference to the paper's own model, or the reason why there is none.
 
-    The main model's run is that with most members on the same data. The paper's own model and a
-    model without a run have no difference, "".
+    `choose_runs` chooses the main model's run among those on the same data, as for the claims. The
+    paper's own model and a model without a run have no difference, "".
     """
     if not run or row.variant == table.main:
         return ""
-    peers = [main for main in mains if _data(table, mains[main]) == _data(table, run)]
-    if not peers:
+    data = _data(table, run)
+    peers = {main: result for main, result in mains.items() if _data(table, result) == data}
+    free = {f"data.{option}" for option in table.distinguishing_options}
+    pair = choose_runs({name: run}, peers, predictions, free)
+    if pair is None:
         return f"no run of {table.main_row.model} on these data"
-    peer = max(peers, key=lambda main: len(members_of(mains[main])))
+    peer = pair[1]
     if not {name, peer} <= predictions.keys():
         return "no predictions recorded"
     score = table.headline
@@ -163,13 +176,11 @@ def _difference_to_paper(table: Table, row: Row, name: str, run: dict, predictio
 def _data(table: Table, run):
     """Returns a run's data options, and how many training examples it read and drew, 0 = all.
 
-    The name of a subset does not count: older runs read the same examples from a file.
+    An option that older results lack counts as one that is off.
     """
     config = run["config"]
     apart = ("seed", *table.distinguishing_options)
-    options = {key: value for key, value in config["data"].items() if key not in apart}
-    if options.get("subset"):
-        del options["subset"]
+    options = {key: value for key, value in config["data"].items() if value and key not in apart}
     return options, run["data"]["training_read"], config["train"].get("examples", 0)
 
 
@@ -182,8 +193,11 @@ def _markdown(table: Table, lines, kinds: dict[str, list[str]]) -> str:
     parts = [f"# Table {table.number} of the {table.paper} paper: {table.title}\n"]
     parts += [f"{table.caption}\n"] if table.caption else []
     parts.append(f"{link_to_settings(table.paper)}.\n")
-    if any(value for line in lines for column, value in line.items() if column.endswith(_TO_PAPER)):
+    filled = [column for line in lines for column, value in line.items() if value]
+    if any(column.endswith(_TO_PAPER) for column in filled):
         parts.append(f"{_CONSTANT}\n")
+    if any(column.endswith(_to_main(table)) for column in filled):
+        parts.append(f"{_PEERS.format(table.main_row.model)}\n")
     for number, (kind, names) in enumerate(kinds.items()):
         runs = names if number else [*names, _NOT_RUN]
         parts += [f"## With {kind}\n"] if kind else []

@@ -169,32 +169,29 @@ def test_runs_with_other_vectors_or_another_subset_are_groups_of_their_own():
         },
         "padded": {"config": config_of("snli", vector_dim=100)},
         "part": {"config": config_of("snli", subset="some_pairs")},
-        "same": {"config": config_of("snli", subset="the_pairs_of_wide")},
     }
-    for name, run in runs.items():
-        run["data"] = {"training_read": 10 if name == "part" else 900}
     groups = table.by_inputs(runs)
     assert groups == {
         "glove/some.txt, 100 dimensions": ["narrow"],
-        "glove/some.txt, 300 dimensions": ["wide", "same"],
+        "glove/some.txt, 300 dimensions": ["wide"],
         "glove/some.txt, 100 dimensions padded to 300 dimensions": ["padded"],
         "glove/some.txt, 300 dimensions, subset some_pairs": ["part"],
     }
     assert next(iter(groups)) == "glove/some.txt, 100 dimensions"  # with most trainings
     alike = replace(table, distinguishing_options=("vectors",))
     assert alike.by_inputs(runs) == {
-        "": ["narrow", "wide", "padded", "same"],
+        "": ["narrow", "wide", "padded"],
         "subset some_pairs": ["part"],
     }
     del runs["part"]
-    assert alike.by_inputs(runs) == {"": ["narrow", "wide", "padded", "same"]}
+    assert alike.by_inputs(runs) == {"": ["narrow", "wide", "padded"]}
     assert table.by_inputs({}) == {"": []}
 
 
 def test_trials_have_a_part_of_their_table_and_are_no_runs_of_their_row():
     table = TABLES["disan_table_2"]
     runs = {
-        name: {"config": config_of(rebalance=rebalance), "data": {"training_read": 900}}
+        name: {"config": config_of(rebalance=rebalance)}
         for name, rebalance in (("trial", True), ("run", False))
     }
     assert list(table.main_row.runs(runs)) == ["run"]

@@ -30,7 +30,7 @@ from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class, memory_limit
 from disan_tf.runs.weight_files import REMEDY, read_weights, weights_as_hdf5
-from disan_tf.runs.work_directory import VERSION_REMEDY, read_options
+from disan_tf.runs.work_directory import CONFIG, VERSION_REMEDY, read_options
 from disan_tf.text import TextToIds, TracedTextToIds
 from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.tokenizer import check_version, for_raw_text
@@ -39,10 +39,7 @@ FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _NO_POLICY = f"must be {join_choices(DTYPES)}, or name another dtype policy of Keras"
 _SCHEMA = {
-    "config": {
-        **{"name": str, "seed": int, "dtype": str, "data": dict, "train": dict, "evaluate": dict},
-        **dict.fromkeys(("embedding", "encoder", "task"), {"name": str}),
-    },
+    "config": {**CONFIG, "dtype": str, "task": {"name": str}, "evaluate": dict},
     "name": str,
     "classes": [str],
     "words": [int],

@@ -134,11 +134,11 @@ def test_a_dtype_that_keras_does_not_know_is_refused(tmp_path, corpus):
 
 
 @pytest.mark.parametrize("name", ["__class__", "__init__", "a.b", "lock", "items", "", "a b"])
-@pytest.mark.parametrize("place", [[], ["encoder"], ["data", "vectors", 0]])
+@pytest.mark.parametrize("place", [[], ["encoder"], ["evaluate", "splits", 0]])
 def test_a_config_with_a_name_of_python_is_refused(name, place, tmp_path, corpus):
     bundle = save(tmp_path / "best", "drcn_snli", corpus)
     info = json.loads(json.dumps(bundle.info))
-    info["config"]["data"]["vectors"] = [{}]
+    info["config"]["evaluate"]["splits"] = [{}]
     section = info["config"]
     for part in place:
         section = section[part]

@@ -12,8 +12,8 @@ from disan_tf.common.errors import explain
 from disan_tf.common.files import sha256
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.recorded_config import read_config
 from disan_tf.runs.run_summary import summarise_run
-from disan_tf.runs.work_directory import read_config
 from disan_tf.serving.inference.batches import look_up, tokenise
 from disan_tf.serving.inference.lines import read_chunks
 from disan_tf.serving.inference.records import usual_columns

@@ -29,8 +29,8 @@ from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import build_model, count_parameters, encoder_class, memory_limit
+from disan_tf.runs.recorded_config import CONFIG, VERSION_REMEDY, read_options
 from disan_tf.runs.weight_files import REMEDY, read_weights, weights_as_hdf5
-from disan_tf.runs.work_directory import CONFIG, VERSION_REMEDY, read_options
 from disan_tf.text import TextToIds, TracedTextToIds
 from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.tokenizer import check_version, for_raw_text

@@ -15,9 +15,10 @@ from disan_tf.common.options import flatten
 from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.recorded_config import read_config
 from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, criteria, read_scores
 from disan_tf.runs.series_summary import members_of_config
-from disan_tf.runs.work_directory import read_config, read_start
+from disan_tf.runs.work_directory import read_start
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
 _KEPT = (*SCORES, "perplexity")

@@ -7,8 +7,9 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 from disan_tf.common.schema import check_schema
 from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.recorded_config import read_config
 from disan_tf.runs.schedule import Schedule
-from disan_tf.runs.work_directory import RUN, read_config
+from disan_tf.runs.work_directory import RUN
 
 CRITERIA = ("accuracy", "pearson", "log_likelihood")  # select models; a config may name another
 FRACTIONS = ("head_fraction", "dependent_fraction")  # of tokens that hard attention selects

@@ -10,9 +10,9 @@ import numpy as np
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.tables import text_table
+from disan_tf.runs.recorded_config import is_same_experiment, read_config
 from disan_tf.runs.run_summary import SCORES, criteria, is_finished, summarise_run
 from disan_tf.runs.schedule import Schedule
-from disan_tf.runs.work_directory import is_same_experiment, read_config
 
 _LAYOUTS = ("seed-*", "fold-*", "seed-*/fold-*")  # of members' folders; a series has one layout
 _SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # of the first

@@ -28,6 +28,7 @@ from disan_tf.metrics.differences import (
     score_interval,
     seeds_interval,
 )
+from disan_tf.runs.recorded_config import CONFIG, read_options
 from disan_tf.runs.run import (
     SPLITS,
     Member,
@@ -40,7 +41,7 @@ from disan_tf.runs.run import (
     shown_scores,
 )
 from disan_tf.runs.run_summary import criteria
-from disan_tf.runs.work_directory import CONFIG, START, read_options
+from disan_tf.runs.work_directory import START
 
 _REMEDY = "restore it from the repository"
 _SPEEDS = {"epoch_seconds?": float, "inference_pairs_per_second?": float}

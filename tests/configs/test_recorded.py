@@ -6,7 +6,7 @@ from data_prep.corpora import subsets
 from data_prep.corpora.subsets import find_words, read_words
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.models.factory import build_model, count_parameters
-from disan_tf.runs.work_directory import ADDED
+from disan_tf.runs.recorded_config import ADDED
 from disan_tf.study.papers import TABLES
 from disan_tf.study.results import members_of, read_result
 from tests.support.runs.training import load_config

@@ -1,70 +1,45 @@
-"""disan_tf/runs/work_directory.py: older work directories go on under newer configs."""
+"""Where a run says that it comes from."""
 
 import pytest
-from ml_collections import ConfigDict
 
-from configs.common import base_config
-from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_json
-from disan_tf.common.options import flatten
-from disan_tf.runs import work_directory
-
-# The options of every config when work directories got format 2.
-OF_FORMAT_2 = {
-    "name", "seed", "dtype", "data.corpus", "data.tokenizer", "data.lowercase", "data.vectors",
-    "data.fixed_words", "data.oov", "data.seed", "data.embedding_dim", "embedding.name",
-    "embedding.dim", "embedding.trainable", "task.name", "task.head", "train.batch_size",
-    "train.batch_tokens", "train.examples", "train.window", "train.moving_average", "train.steps",
-    "train.evaluate_every", "train.patience", "train.checkpoint_every", "train.log_every",
-    "train.distribution", "train.jit_compile", "evaluate.batch_size", "evaluate.splits",
-    "encoder.name",
-}  # fmt: skip
+from disan_tf.runs.work_directory import command_line, data_summary
 
 
-# New options that only some configs have.
-OF_SOME = {
-    "data.subset",
-    "data.unescaped",
-    "train.class_weights",
-    "train.criterion",
-    "task.calibrate",
-    "train.epochs",
-    "train.moving_average_warm_up",
-}
+@pytest.mark.parametrize(
+    "arguments, command",
+    [
+        (["--config=configs/x.py:tiny", "--seeds=1,2"], "--config=configs/x.py:tiny --seeds=1,2"),
+        (["--workdir=/a/b", "--data_dir", "/c", "--mode=train"], "--mode=train"),
+        (["--prepared_dir=/a", "-output", "/b", "--folds", "all"], "--folds=all"),
+        (["--init_from=/home/x/runs/snli"], "--init_from=snli"),
+        (["--init_from", "disan_snli"], "--init_from=disan_snli"),
+        (["--config=/home/x/configs/disan_sst.py:tiny"], "--config=configs/disan_sst.py:tiny"),
+        (
+            ["--config.evaluate.splits=('test',)"],
+            """'--config.evaluate.splits=('"'"'test'"'"',)'""",
+        ),
+    ],
+)
+def test_a_command_has_no_paths_of_this_machine(arguments, command):
+    assert command_line(["/home/x/run.py", *arguments]) == f"python run.py {command}"
 
 
-def _config() -> ConfigDict:
-    config = base_config("demo", corpus="sst", task="classification")
-    config.encoder.name = "disan"
-    return config
+def test_another_program_has_no_command():
+    assert command_line(["/usr/bin/pytest", "-x"]) is None
 
 
-def test_an_option_that_is_new_has_a_value_for_older_work_directories():
-    new = flatten(_config().to_dict()).keys() - OF_FORMAT_2
-    assert new | OF_SOME == work_directory.ADDED.keys()
-
-
-@pytest.mark.parametrize("name", work_directory.ADDED)
-def test_a_directory_without_a_new_option_is_one_with_its_old_effect(name, tmp_path):
-    config, (section, option) = _config(), name.split(".")
-    recorded = config.to_dict()
-    recorded[section].pop(option, None)
-    write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
-    config[section][option] = work_directory.ADDED[name]
-    work_directory.WorkDirectory(tmp_path, config).check()
-    config[section][option] = type(work_directory.ADDED[name])(5)
-    with pytest.raises(UserError, match=f"another config: {name} "):
-        work_directory.WorkDirectory(tmp_path, config).check()
-
-
-@pytest.mark.parametrize("name, value", work_directory.REMOVED.items())
-def test_a_removed_option_may_have_its_old_value_alone(name, value, tmp_path):
-    config, (section, option) = _config(), name.split(".")
-    recorded = config.to_dict()
-    recorded.setdefault(section, {})[option] = value
-    write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
-    assert option not in work_directory.read_config(tmp_path)[section]
-    recorded[section][option] = type(value)(5)
-    write_json(tmp_path / "config.json", {"format": work_directory.FORMAT, **recorded})
-    with pytest.raises(UserError, match=f"config.json: {name}={type(value)(5)} is not supported"):
-        work_directory.read_config(tmp_path)
+def test_facts_of_a_manifest():
+    manifest = {
+        "splits": {"train": {"examples": 90}, "dev": {"examples": 10}},
+        "unit": "pairs",
+        "counts": {"train": {"pairs": 100, "expected": 1000}},
+        "vectors": {"training_tokens_covered": 0.5},
+    }
+    assert data_summary(manifest) == {
+        "splits": {"train": 90, "dev": 10},
+        "training_examples": 90,
+        "unit": "pairs",
+        "training_read": 100,
+        "official_training_examples": 1000,
+        "training_tokens_covered": 0.5,
+    }

@@ -8,8 +8,9 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.runs import work_directory
 from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.recorded_config import FORMAT
 from disan_tf.runs.run_summary import is_finished
-from disan_tf.runs.work_directory import FORMAT, WorkDirectory
+from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training.config import from_dict
 from disan_tf.training.evaluation import write_evaluation
 from disan_tf.training.train import introduce, train

@@ -16,7 +16,7 @@ from disan_tf.common.options import check_choice, join_choices
 from disan_tf.common.plots import save_picture
 from disan_tf.common.tables import markdown_table
 from disan_tf.runs.metrics_log import MetricsLog
-from disan_tf.runs.work_directory import read_config
+from disan_tf.runs.recorded_config import read_config
 from disan_tf.serving.attention_page.figures import DRAWINGS
 from disan_tf.study.figures import drawings
 from disan_tf.study.papers import find_row

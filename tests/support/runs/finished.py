@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from disan_tf.runs.work_directory import FORMAT
+from disan_tf.runs.recorded_config import FORMAT
 
 DATA = {
     "splits": {"train": 900, "dev": 40, "test": 40},

@@ -8,8 +8,9 @@ import numpy as np
 import tensorflow as tf
 
 from data_prep.write_corpus import save
+from disan_tf.common.atomic import copy_file
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import copy_file, read_json
+from disan_tf.common.files import read_json
 from disan_tf.input_pipeline.corpus_format import BILM_OPTIONS, BILM_WEIGHTS, SPELLINGS, Keys
 from disan_tf.text.characters import byte_ids
 

@@ -16,8 +16,9 @@ from data_prep.manifest import coverage_warnings, describe
 from data_prep.word_features import write_word_features
 from data_prep.write_corpus import index_tokens, write_split
 from data_prep.write_vocabulary import write_vocabulary
+from disan_tf.common.atomic import scratch_folder, sync_and_rename, write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, sha256, sync_and_rename, write_json
+from disan_tf.common.files import sha256
 from disan_tf.common.progress import stages
 from disan_tf.input_pipeline.corpus_format import (
     FORMAT,

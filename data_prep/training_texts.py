@@ -18,8 +18,8 @@ from types import SimpleNamespace
 from typing import Optional
 
 from data_prep.corpora import READERS, Corpus, multinli
+from disan_tf.common.atomic import write_atomically
 from disan_tf.common.errors import UserError, exit_status
-from disan_tf.common.files import write_atomically
 from disan_tf.common.paths import home_path
 
 # Options that keep every sentence of a corpus.

@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from data_prep.corpora import Corpus
-from disan_tf.common.files import write_array
+from disan_tf.common.atomic import write_array
 from disan_tf.input_pipeline.corpus_format import CONTEXT_PARTS, array_file
 from disan_tf.text.lookup import UNKNOWN_ID
 

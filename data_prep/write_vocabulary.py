@@ -10,7 +10,7 @@ from data_prep import vocabulary as vocabularies
 from data_prep.corpora import subsets
 from data_prep.vocabulary import Vocabulary
 from data_prep.write_corpus import save
-from disan_tf.common.files import write_atomically
+from disan_tf.common.atomic import write_atomically
 from disan_tf.input_pipeline.corpus_format import EMBEDDINGS, Keys
 from disan_tf.text import word_vectors
 from disan_tf.text.lookup import UNKNOWN_ID, VOCABULARY

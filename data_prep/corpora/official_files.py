@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json, sha256, write_json
+from disan_tf.common.files import read_json, sha256
 
 MARK = "synthetic.json"  # in the folder of the corpus: name of a file -> its digest
 

@@ -15,8 +15,9 @@ from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
 
+from disan_tf.common.atomic import write_atomically
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_lines, write_atomically
+from disan_tf.common.files import read_lines
 
 BYTES = 5  # of a digest
 FOLDER = "subsets"  # below the data directory; and the subsets that come with this package

@@ -18,8 +18,9 @@ from typing import Optional
 from data_prep.download.archives import ALTERNATIVES, ARCHIVES, Archive
 from data_prep.download.unpack import one_line, unpack
 from data_prep.download.web import MIN_BYTES, TIMEOUT, Watchdog, open_url
+from disan_tf.common.atomic import sync_and_rename, write_atomically
 from disan_tf.common.errors import UserError, exit_status
-from disan_tf.common.files import read_lines, sha256, sync_and_rename, write_atomically
+from disan_tf.common.files import read_lines, sha256
 from disan_tf.common.paths import home_path
 
 BLOCK = 1 << 20  # bytes read at a time

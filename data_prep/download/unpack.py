@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Optional
 
+from disan_tf.common.atomic import open_atomically, scratch_folder, sync_and_rename
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import open_atomically, scratch_folder, sync_and_rename
 
 BLOCK = 1 << 20  # bytes read at a time
 

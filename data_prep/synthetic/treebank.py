@@ -22,8 +22,8 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from data_prep.corpora.official_files import write_mark
+from disan_tf.common.atomic import write_atomically
 from disan_tf.common.errors import UserError, exit_status
-from disan_tf.common.files import write_atomically
 from disan_tf.common.paths import home_path
 
 SIZES = {"train": 3500, "dev": 400, "test": 800}

@@ -161,7 +161,8 @@ def initial_model(name):
 
 def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     """Draws a model's figures for the sentences of its paper or of an input file."""
-    from disan_tf.common.files import read_json, scratch_folder
+    from disan_tf.common.atomic import scratch_folder
+    from disan_tf.common.files import read_json
     from disan_tf.serving.attention_page.attention_files import read_lines
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.model import load_reader

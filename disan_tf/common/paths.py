@@ -3,9 +3,11 @@
 import os
 import re
 from pathlib import Path
+from typing import Union
 
 from disan_tf.common.errors import UserError
 
+PathLike = Union[str, Path]
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 

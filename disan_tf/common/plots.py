@@ -17,8 +17,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from disan_tf.common.files import PathLike, write_atomically
+from disan_tf.common.atomic import write_atomically
 from disan_tf.common.options import join_choices
+from disan_tf.common.paths import PathLike
 
 MAP = "cividis"
 ABSENT = "0.85"  # grey of cells that can have no weight

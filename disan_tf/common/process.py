@@ -22,8 +22,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Callable
 
+from disan_tf.common.atomic import naming
 from disan_tf.common.errors import Stopped, UserError
-from disan_tf.common.files import PathLike, naming
+from disan_tf.common.paths import PathLike
 
 INTERRUPTED = 128 + signal.SIGINT  # exit status
 LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"

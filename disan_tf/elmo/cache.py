@@ -24,8 +24,9 @@ import numpy as np
 import tensorflow as tf
 import tqdm
 
+from disan_tf.common.atomic import write_array, write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json, sha256, write_array, write_json
+from disan_tf.common.files import read_json, sha256
 from disan_tf.common.process import locked
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus

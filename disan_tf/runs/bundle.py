@@ -22,7 +22,7 @@ from pathlib import Path
 import ml_collections
 import tensorflow as tf
 
-from disan_tf.common import files
+from disan_tf.common import atomic, files
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import DTYPES, join_choices, suggestion
 from disan_tf.common.schema import check_schema
@@ -135,16 +135,16 @@ def write_bundle(
     digest = hashlib.sha256(weights).hexdigest()
     name = f"step-{info['scores']['step']:08d}-{digest[:12]}.weights.h5"
     digests = {name: digest}
-    files.write_atomically(directory / name, weights)
+    atomic.write_atomically(directory / name, weights)
     for other, content in copied.items():
         digests[other] = hashlib.sha256(content).hexdigest()
-        files.write_atomically(directory / other, content)
+        atomic.write_atomically(directory / other, content)
     written = {"format": FORMAT, **info, "weights": name, "sha256": digests}
-    files.write_json(directory / "model.json", written)
+    atomic.write_json(directory / "model.json", written)
     for old in directory.glob(f"step-{'[0-9]' * 8}*.weights.h5"):
         if old.name != name:
             old.unlink()
-    files.sync(directory)  # the removals
+    atomic.sync(directory)  # the removals
 
 
 def load_bundle(

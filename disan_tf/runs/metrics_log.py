@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from disan_tf.common.atomic import naming, write_atomically
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import naming, read_lines, write_atomically
+from disan_tf.common.files import read_lines
 from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline import BatchPlan
 

@@ -10,10 +10,12 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import PathLike, check_format, read_json, write_json
+from disan_tf.common.files import check_format, read_json
 from disan_tf.common.installation import VERSION
 from disan_tf.common.machine import MACHINE, describe_machine, load
+from disan_tf.common.paths import PathLike
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.runs.recorded_config import (

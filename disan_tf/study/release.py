@@ -13,7 +13,7 @@ from typing import Optional
 import tensorflow as tf
 from ml_collections import ConfigDict
 
-from disan_tf.common import files
+from disan_tf.common import atomic, files
 from disan_tf.common.errors import UserError, exit_status
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.paths import home_path
@@ -83,7 +83,7 @@ def release(
     if result:
         path = checkpoints / "results" / f"{result}.json"
         series = files.read_json(path, "record it with --mode=report")
-    with files.scratch_folder(target) as scratch:
+    with atomic.scratch_folder(target) as scratch:
         if prepared:
             corpus = PreparedCorpus(prepared)
             new, precision, reports = _pack(load_bundle(source), corpus, scratch)
@@ -92,7 +92,7 @@ def release(
             new, precision, vectors = scratch / "new", "", None
             new.mkdir()
             for file in ("model.json", *info["sha256"]):
-                files.copy_file(source / file, new / file)
+                atomic.copy_file(source / file, new / file)
             remedy = "run --mode=evaluate with --split=dev and --split=test first"
             paths = {split: workdir / "evaluation" / f"{split}.json" for split in _SPLITS}
             reports = {
@@ -107,10 +107,10 @@ def release(
                     )
         scores = {split: report[model.criterion] for split, report in reports.items()}
         card = model_card(name, model, info, scores, command, vectors, series, precision)
-        files.write_atomically(new / "README.md", card)
+        atomic.write_atomically(new / "README.md", card)
         if target.exists():
             os.replace(target, scratch / "old")
-        files.sync_and_rename(new, target)
+        atomic.sync_and_rename(new, target)
     _add_row(checkpoints, name, info, model.criterion, scores)
     return target
 
@@ -170,7 +170,7 @@ def _add_row(checkpoints, name, info, criterion, scores) -> None:
     row = [name, info["name"], digest, str(info["parameters"]), criterion, *values]
     rows[name] = dict(zip(COLUMNS, row))
     lines = [COLUMNS, *(row.values() for row in rows.values())]
-    files.write_atomically(path, "".join("\t".join(line) + "\n" for line in lines))
+    atomic.write_atomically(path, "".join("\t".join(line) + "\n" for line in lines))
 
 
 def model_card(

@@ -22,8 +22,8 @@ from typing import Callable, Optional
 
 from ml_collections import ConfigDict
 
+from disan_tf.common.atomic import write_atomically, write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_atomically, write_json
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.tables import markdown_table
 from disan_tf.runs.run import find_runs

@@ -15,8 +15,9 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from disan_tf.common.atomic import write_arrays
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json, write_arrays
+from disan_tf.common.files import read_json
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.machine import MACHINE
 from disan_tf.common.options import suggestion

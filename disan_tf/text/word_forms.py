@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
+from disan_tf.common.atomic import write_atomically
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import PathLike, read_lines, write_atomically
+from disan_tf.common.files import read_lines
+from disan_tf.common.paths import PathLike
 from disan_tf.text.tokenizer import lower
 
 WORD_FORMS = "forms.tsv"  # in prepared corpora and bundles

@@ -8,8 +8,8 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.atomic import sync, write_atomically
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import sync, write_atomically
 
 _KEPT = 2  # checkpoints
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
+from disan_tf.common.atomic import write_arrays, write_atomically, write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_arrays, write_atomically, write_json
 from disan_tf.common.progress import notify, progress_bar
 from disan_tf.common.tables import csv_table
 from disan_tf.input_pipeline import PreparedCorpus, Split, draw_examples

@@ -9,8 +9,8 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.atomic import sync
 from disan_tf.common.errors import Stopped, UserError
-from disan_tf.common.files import sync
 from disan_tf.common.process import deferred_signals
 from disan_tf.input_pipeline import BatchPlan, PreparedCorpus, evaluation_batches, make_dataset
 from disan_tf.models.base import SentenceModel

@@ -19,8 +19,9 @@ from typing import Callable, Optional
 import tensorflow as tf
 from ml_collections import ConfigDict
 
+from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json, write_json
+from disan_tf.common.files import read_json
 from disan_tf.common.options import MAX_NUMBER
 from disan_tf.common.process import Owned, owned
 from disan_tf.input_pipeline import PreparedCorpus

@@ -8,8 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import PathLike
 from disan_tf.common.machine import emulates_bfloat16
+from disan_tf.common.paths import PathLike
 from disan_tf.common.progress import is_terminal
 from disan_tf.elmo.bilm import official_tensors
 from disan_tf.elmo.cache import cache_layers

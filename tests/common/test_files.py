@@ -1,67 +1,17 @@
-"""Files: whole or untouched, and errors that name the line and the byte."""
+"""disan_tf/common/files.py: errors name the line and the byte."""
 
-import errno
 import hashlib
 import json
-import os
-import subprocess
 
 import pytest
 
-from disan_tf.common import files
+from disan_tf.common import atomic, files
 from disan_tf.common.errors import UserError
-
-
-def _fill_disk(handle, data, write=os.write):
-    write(handle, data[:2])
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def _interrupt(*_):
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("function, failure", [("write", _fill_disk), ("replace", _interrupt)])
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    tmp_path, monkeypatch, function, failure
-):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-    monkeypatch.setattr(files.os, function, failure)
-    with pytest.raises((OSError, KeyboardInterrupt)):
-        files.write_atomically(path, "something new")
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["a.txt"]
-
-
-def test_what_killed_processes_left_is_removed_by_the_next_that_writes(tmp_path):
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    path = tmp_path / "a.txt"
-    machine = files.temporary_prefix(path).rsplit("-", 2)[0]
-    gone, living = (f"{machine}-{process}-" for process in (ended.pid, os.getppid()))
-    others = (gone.replace("a.txt", "b.txt"), gone.replace(".tmp-", ".tmp-elsewhere"))
-    for name in (gone, living, *others):  # a file and a folder
-        (tmp_path / name).touch()
-        (tmp_path / f"{name}folder").mkdir()
-        (tmp_path / f"{name}folder" / "content").touch()
-    files.write_atomically(path, "new")
-    assert {entry.name for entry in tmp_path.iterdir()} == {
-        "a.txt",
-        *(name + end for name in (living, *others) for end in ("", "folder")),
-    }
-
-
-def test_a_scratch_folder_is_removed_and_names_its_process(tmp_path):
-    with files.scratch_folder(tmp_path / "a.txt") as scratch:
-        assert f"-{os.getpid()}-" in scratch.name
-        assert scratch.name.startswith(files.temporary_prefix(tmp_path / "a.txt"))
-    assert not list(tmp_path.iterdir())
 
 
 def test_json_comes_back_as_written(tmp_path):
     value = {"name": "naïve", "list": [1, 2.5, None]}
-    files.write_json(tmp_path / "a.json", value)
+    atomic.write_json(tmp_path / "a.json", value)
     assert files.read_json(tmp_path / "a.json", "") == value
     assert "naïve" in (tmp_path / "a.json").read_text(encoding="utf-8")
 

@@ -9,7 +9,8 @@ import pytest
 from data_prep.corpora import READERS, Corpus, Example
 from data_prep.manifest import describe_counts
 from data_prep.prepare import prepare
-from disan_tf.common.files import read_json, write_json
+from disan_tf.common.atomic import write_json
+from disan_tf.common.files import read_json
 from disan_tf.input_pipeline.corpus_format import FORMAT, read_manifest
 from tests.support.corpora import nli
 from tests.support.corpora.readers import make_options, table_options

@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.common.files import write_json
+from disan_tf.common.atomic import write_json
 from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.machine import describe_machine
 

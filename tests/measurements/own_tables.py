@@ -29,7 +29,7 @@ from data_prep.corpora import read_texts
 from data_prep.prepare import prepare
 from disan_tf import TextClassifier
 from disan_tf.cli.loading import initial_model, read_config
-from disan_tf.common.files import write_json
+from disan_tf.common.atomic import write_json
 from disan_tf.common.machine import describe_machine
 from disan_tf.common.tables import markdown_table
 from disan_tf.input_pipeline import PreparedCorpus

@@ -177,7 +177,7 @@ def test_a_save_that_fails_leaves_the_older_bundle_of_the_same_step(tmp_path, mo
     old = bundle.model.weights[0].numpy()
     bundle.model.weights[0].assign(old + 1)
     with monkeypatch.context() as patch, pytest.raises(OSError):
-        patch.setattr("disan_tf.common.files.write_json", fail)
+        patch.setattr("disan_tf.common.atomic.write_json", fail)
         write_bundle(bundle.directory, bundle.model, bundle.info, copied)
     np.testing.assert_array_equal(load_bundle(bundle.directory).model.weights[0], old)
     write_bundle(bundle.directory, bundle.model, bundle.info, copied)

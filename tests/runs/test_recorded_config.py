@@ -4,8 +4,8 @@ import pytest
 from ml_collections import ConfigDict
 
 from configs.common import base_config
+from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_json
 from disan_tf.common.options import flatten
 from disan_tf.runs.recorded_config import ADDED, FORMAT, REMOVED, read_config
 from disan_tf.runs.work_directory import WorkDirectory

@@ -15,7 +15,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401, the ops of the SavedModel
 
 import disan_tf
-from disan_tf.common.files import write_json
+from disan_tf.common.atomic import write_json
 from disan_tf.runs.bundle import load_bundle, write_bundle
 from disan_tf.serving.export.saved_model import export_saved_model
 from disan_tf.text.lookup import VOCABULARY

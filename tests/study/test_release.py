@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
+from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import sha256, write_json
+from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.models import SentenceClassifier

@@ -19,8 +19,9 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
+from disan_tf.common.atomic import naming, scratch_folder, sync_and_rename, write_atomically
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import naming, scratch_folder, sha256, sync_and_rename, write_atomically
+from disan_tf.common.files import sha256
 from disan_tf.common.installation import cache_folder
 from disan_tf.common.machine import instruction_sets, processor_name
 from disan_tf.common.ownership import OTHERS, foreign_parent, why_foreign

@@ -11,8 +11,8 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.atomic import copy_file, write_atomically, write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import copy_file, write_atomically, write_json
 from disan_tf.common.process import no_standard_error
 from disan_tf.elmo.official_files import save_bilm
 from disan_tf.input_pipeline import Split

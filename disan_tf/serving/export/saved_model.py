@@ -9,7 +9,7 @@ from typing import Callable, Optional
 
 import tensorflow as tf
 
-from disan_tf.common.files import scratch_folder, sync, sync_and_rename, write_json
+from disan_tf.common.atomic import scratch_folder, sync, sync_and_rename, write_json
 from disan_tf.input_pipeline import Split
 from disan_tf.ops import portable
 from disan_tf.runs.bundle import Bundle, load_bundle

@@ -7,8 +7,8 @@ from typing import Any, Callable, Union
 
 import tensorflow as tf
 
+from disan_tf.common.atomic import scratch_folder, sync_and_rename, write_atomically, write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, sync_and_rename, write_atomically, write_json
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, count_parameters

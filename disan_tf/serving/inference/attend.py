@@ -11,8 +11,8 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.atomic import scratch_folder, sync_and_rename, write_arrays, write_atomically
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import scratch_folder, sync_and_rename, write_arrays, write_atomically
 from disan_tf.ops.tracing import free_gpu_memory
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.batches import look_up, tokenise

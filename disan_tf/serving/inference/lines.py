@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Callable, Optional
 
-from disan_tf.common import files
+from disan_tf.common import atomic, files
 from disan_tf.common.errors import UserError
 from disan_tf.common.progress import is_terminal, progress_bar
 from disan_tf.serving.inference.records import SINGLE, Columns, make_parser, recognise
@@ -126,12 +126,12 @@ def open_new(path) -> Iterator[BinaryIO]:
         return
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
-        with files.open_output(target, path) as file:
+        with atomic.open_output(target, path) as file:
             yield file
         return
     _check_absent(target, path)
-    files.make_parent(target)
-    with files.open_atomically(target) as file:
+    atomic.make_parent(target)
+    with atomic.open_atomically(target) as file:
         yield file
         _check_absent(target, path)  # another run may have been faster
 

@@ -6,8 +6,8 @@ from typing import Callable, Optional
 
 from ml_collections import ConfigDict
 
+from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import write_json
 from disan_tf.common.tables import text_table
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.study.benchmark.epoch import measure_encoders, measure_epoch

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import PathLike
+from disan_tf.common.paths import PathLike
 from disan_tf.common.process import owned
 from disan_tf.input_pipeline import Split, make_dataset
 from disan_tf.ops import batch_share

@@ -21,7 +21,7 @@ from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from tensorboard.plugins.text.summary_v2 import text_pb
 from tensorboard.util.tensor_util import make_tensor_proto
 
-from disan_tf.common.files import sync_and_rename
+from disan_tf.common.atomic import sync_and_rename
 from disan_tf.common.options import flatten
 
 EVENT_FILES = "events.out.tfevents.*"

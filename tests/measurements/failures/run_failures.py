@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from disan_tf.common.files import scratch_folder  # noqa: E402
+from disan_tf.common.atomic import scratch_folder
 from tests.measurements.failures import world as worlds  # noqa: E402
 from tests.measurements.failures.power import LOSSES, Disk, read_trace  # noqa: E402
 from tests.measurements.failures.snapshots import differences, snapshot  # noqa: E402

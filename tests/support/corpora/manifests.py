@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from disan_tf.common.files import read_json, write_json
+from disan_tf.common.atomic import write_json
+from disan_tf.common.files import read_json
 from disan_tf.input_pipeline.corpus_format import FORMAT, MANIFEST, Keys, array_file, record_files
 
 

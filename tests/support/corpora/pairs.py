@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from disan_tf.common.files import write_json
+from disan_tf.common.atomic import write_json
 from disan_tf.input_pipeline import PreparedCorpus, Split, WordFeatures
 from disan_tf.input_pipeline.corpus_format import EMBEDDINGS, MANIFEST, SPELLINGS, Keys, array_file
 from disan_tf.text import word_forms

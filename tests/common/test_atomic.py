@@ -1,37 +1,38 @@
-"""Every function that writes, where one of its operations fails or the power fails after it."""
+"""disan_tf/common/atomic.py: operations that fail, killed processes and losses of power."""
 
 import errno
 import itertools
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from disan_tf.common import files
+from disan_tf.common import atomic
 from tests.measurements.failures.power import LOSSES, Disk, Operation
 
 
 def _write_folder(path, text):
-    with files.scratch_folder(path) as scratch:
+    with atomic.scratch_folder(path) as scratch:
         (scratch / "new").mkdir()
-        files.write_atomically(scratch / "new/inner", text)
+        atomic.write_atomically(scratch / "new/inner", text)
         if path.exists():
             os.rename(path, scratch / "old")
-        files.sync_and_rename(scratch / "new", path)
+        atomic.sync_and_rename(scratch / "new", path)
 
 
 def _copy(path, text):
     source = path.parent.with_name("source")
     source.write_text(text)
-    files.copy_file(source, path)
+    atomic.copy_file(source, path)
 
 
 WRITERS = {
-    "bytes": files.write_atomically,
-    "json": files.write_json,
-    "array": lambda path, text: files.write_array(path, np.array([text])),
-    "arrays": lambda path, text: files.write_arrays(path, text=np.array(text)),
+    "bytes": atomic.write_atomically,
+    "json": atomic.write_json,
+    "array": lambda path, text: atomic.write_array(path, np.array([text])),
+    "arrays": lambda path, text: atomic.write_arrays(path, text=np.array(text)),
     "copy": _copy,
     "folder": _write_folder,
 }
@@ -54,6 +55,53 @@ def _content(path: Path):
     if path.is_dir():
         return [_content(inner) for inner in path.iterdir()]
     return path.read_bytes() if path.exists() else None
+
+
+def _fill_disk(handle, data, write=os.write):
+    write(handle, data[:2])
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("function, failure", [("write", _fill_disk), ("replace", _interrupt)])
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path, monkeypatch, function, failure
+):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    monkeypatch.setattr(atomic.os, function, failure)
+    with pytest.raises((OSError, KeyboardInterrupt)):
+        atomic.write_atomically(path, "something new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_what_killed_processes_left_is_removed_by_the_next_that_writes(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    path = tmp_path / "a.txt"
+    machine = atomic.temporary_prefix(path).rsplit("-", 2)[0]
+    gone, living = (f"{machine}-{process}-" for process in (ended.pid, os.getppid()))
+    others = (gone.replace("a.txt", "b.txt"), gone.replace(".tmp-", ".tmp-elsewhere"))
+    for name in (gone, living, *others):  # a file and a folder
+        (tmp_path / name).touch()
+        (tmp_path / f"{name}folder").mkdir()
+        (tmp_path / f"{name}folder" / "content").touch()
+    atomic.write_atomically(path, "new")
+    assert {entry.name for entry in tmp_path.iterdir()} == {
+        "a.txt",
+        *(name + end for name in (living, *others) for end in ("", "folder")),
+    }
+
+
+def test_a_scratch_folder_is_removed_and_names_its_process(tmp_path):
+    with atomic.scratch_folder(tmp_path / "a.txt") as scratch:
+        assert f"-{os.getpid()}-" in scratch.name
+        assert scratch.name.startswith(atomic.temporary_prefix(tmp_path / "a.txt"))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
@@ -83,14 +131,14 @@ def test_a_file_that_cannot_be_synced_is_named(tmp_path, monkeypatch):
     (tmp_path / "a").touch()
     _let_fail(monkeypatch, 1, errno.EIO)
     with pytest.raises(OSError, match="Input/output error") as caught:
-        files.sync(tmp_path)
+        atomic.sync(tmp_path)
     assert caught.value.filename == str(tmp_path / "a")
 
 
 @pytest.mark.parametrize("error", [errno.EINVAL, errno.ENOTSUP])
 def test_a_file_system_that_cannot_sync_folders_is_written(error, tmp_path, monkeypatch):
     _let_fail(monkeypatch, 4, error)  # after the write, the file's sync and the renaming
-    files.write_atomically(tmp_path / "a", "text")
+    atomic.write_atomically(tmp_path / "a", "text")
     assert (tmp_path / "a").read_text() == "text"
 
 
@@ -107,7 +155,7 @@ def _let_fail(patch, number: int, error: int) -> None:
         return call
 
     for name in ("write", "fsync", "replace"):
-        patch.setattr(files.os, name, wrap(getattr(os, name)))
+        patch.setattr(atomic.os, name, wrap(getattr(os, name)))
 
 
 def test_a_loss_of_power_leaves_the_old_or_the_new(write, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from typing import Any, Callable
 
 from ml_collections import ConfigDict
 
-from disan_tf.common.options import nearest
+from disan_tf.common.checks import nearest
 
 _GLOVE_100D = "glove/glove.6B.100d*.txt"
 

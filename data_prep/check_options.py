@@ -2,7 +2,8 @@
 
 from data_prep import vocabulary, word_features
 from data_prep.corpora import READERS, fields_of
-from disan_tf.common.options import check_choice, chosen, read_section
+from disan_tf.common.checks import check_choice
+from disan_tf.common.options import chosen, read_section
 from disan_tf.text.tokenizer import VERSIONS
 
 

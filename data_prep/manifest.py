@@ -1,8 +1,8 @@
 """A prepared corpus' manifest entries, and their summary for people."""
 
 from data_prep.corpora import Corpus
+from disan_tf.common.checks import count
 from disan_tf.common.errors import escape
-from disan_tf.common.options import count
 from disan_tf.input_pipeline.corpus_format import FORMAT, Keys
 from disan_tf.text.word_vectors import few_known
 

@@ -12,7 +12,8 @@ from typing import Optional
 
 import numpy as np
 
-from disan_tf.common.options import MAX_UNITS, check_at_least, check_choice
+from disan_tf.common.checks import check_at_least, check_choice
+from disan_tf.common.options import MAX_UNITS
 from disan_tf.text.lookup import FIRST_WORD_ID
 from disan_tf.text.word_vectors import source
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from data_prep.stems_and_lemmas import find_forms, versions
 from data_prep.write_corpus import Sentences, TokenIndex, save
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.input_pipeline.corpus_format import SPELLINGS, Keys
 from disan_tf.text.characters import ascii_ids
 from disan_tf.text.tokenizer import lowercase

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from data_prep.corpora.corpus import Example
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from data_prep.corpora import nli_files, subsets
 from data_prep.corpora.corpus import Corpus
 from data_prep.corpora.held_out import divide, held_out
 from data_prep.corpora.nli_files import Layout
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 
 LAYOUT = Layout(
     title="MultiNLI",

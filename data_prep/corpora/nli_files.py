@@ -19,8 +19,8 @@ from data_prep.corpora import subsets
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, is_synthetic, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.common.checks import check_choice
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_choice
 from disan_tf.text import table_files
 
 CLASSES = ("contradiction", "neutral", "entailment")

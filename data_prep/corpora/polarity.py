@@ -18,9 +18,9 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import divide, fold_numbers, hold_out_dev
 from data_prep.corpora.official_files import absent, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.common.checks import check_at_least
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
-from disan_tf.common.options import check_at_least
 
 # The last three are in the official archive, unpacked into the first.
 FOLDERS = ("polarity", "polarity/data/customerr", "polarity/data/mpqa", "polarity/data/subj")

@@ -13,8 +13,8 @@ from typing import Optional
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import join_choices
 from disan_tf.text.table_files import check_name, read_rows
 
 FILES = {

@@ -18,9 +18,9 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import absent, is_synthetic
 from data_prep.corpora.sst_trees import RESTORE, Node, Trees, malformed, parse_trees
 from data_prep.download.unpack import ZIP_ERRORS, one_line
+from disan_tf.common.checks import check_choice
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import bounded_lines, read_lines
-from disan_tf.common.options import check_choice
 from disan_tf.text import VERSIONS
 from disan_tf.text.tokenizer_rules import KIM_CHARACTERS, clean_text
 

@@ -13,8 +13,8 @@ from data_prep.corpora.held_out import divide, fold_numbers, held_out
 from data_prep.corpora.table_options import NO_FOLD, TableOptions
 from data_prep.corpora.table_rows import Row, Table
 from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.common.checks import count, suggestion
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import count, suggestion
 from disan_tf.common.paths import below
 from disan_tf.text import VERSIONS
 from disan_tf.text.labels import order_classes

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from disan_tf.common.options import check_at_least, check_choice
+from disan_tf.common.checks import check_at_least, check_choice
 from disan_tf.text.text_files import check_encoding
 
 NO_FOLD = -1  # `test_share` draws the test part

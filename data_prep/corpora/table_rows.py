@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Callable, NamedTuple, Union
 
+from disan_tf.common.checks import count
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import count
 from disan_tf.text.labels import MISSING, order_classes
 from disan_tf.text.table_files import (
     MissingColumn,

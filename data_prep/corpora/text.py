@@ -6,9 +6,9 @@ import numpy as np
 
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.common.checks import check_at_least
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
-from disan_tf.common.options import check_at_least
 
 
 def check_options(

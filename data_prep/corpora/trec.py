@@ -12,9 +12,9 @@ from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.held_out import hold_out_dev
 from data_prep.corpora.official_files import find, restore
 from data_prep.sentence_tokenizer import SentenceTokenizer
+from disan_tf.common.checks import check_choice
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
-from disan_tf.common.options import check_choice
 
 FILES = {"train": "trec/train_5500.label", "test": "trec/TREC_10.label"}
 OFFICIAL_QUESTIONS = {"train": 5452, "test": 500}

@@ -16,9 +16,10 @@ from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, 
 from disan_tf.cli.help import HELP_FLAGS, STAND_INS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
 from disan_tf.common import installation, ownership, process
+from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.errors import explain as explain_failure
-from disan_tf.common.options import DTYPES, join_choices
+from disan_tf.common.options import DTYPES
 from disan_tf.common.paths import expand
 
 FLAGS = flags.FLAGS

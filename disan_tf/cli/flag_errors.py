@@ -13,9 +13,10 @@ from typing import Optional
 
 from absl import flags
 
+from disan_tf.common.checks import join_choices, nearest, suggestion
 from disan_tf.common.errors import UserError, shorten
 from disan_tf.common.installation import config_names, version
-from disan_tf.common.options import flatten, join_choices, nearest, suggestion
+from disan_tf.common.options import flatten
 
 INTERNAL = os.EX_SOFTWARE  # exit status of an error in our code
 _TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}

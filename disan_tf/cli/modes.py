@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from disan_tf.cli import loading
+from disan_tf.common.checks import count, join_choices, suggestion
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS, IS_INSTALLED
-from disan_tf.common.options import count, join_choices, suggestion
 from disan_tf.common.progress import notify
 
 

@@ -9,7 +9,6 @@ ValueError("name=value must be ..."). `read_section` makes the components of a s
 and names the wrong flag; `check_arguments` checks a call.
 """
 
-import difflib
 import functools
 import inspect
 import math
@@ -17,20 +16,19 @@ import numbers
 import textwrap
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import Any, Callable, Literal, Optional, Union
+from typing import Any, Callable, Literal, Union
 
+from disan_tf.common.checks import check_choice, join_choices, nearest, suggestion
 from disan_tf.common.errors import UserError
 
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")  # Keras' policies that configs may name
 MAX_NUMBER = 2**31 - 1  # the largest whole number
 MAX_REAL = 10**6  # the largest real number; float32 overflows in losses and steps far above it
 MIN_REAL = 1e-30  # the smallest above 0; float32 rounds far smaller ones to 0
-MAX_LAYERS = 100  # building more takes minutes, which a damaged file may ask for
 MAX_UNITS = 2**16  # the largest in a section that describes a model: sizes of weights
 _MODEL = ("embedding", "encoder", "task")
-_ALIKE = 0.62  # least similarity: "classify" is near "classification", "samples" not near "splits"
 _TYPES = {  # annotation -> type of its values, words for one value, for several
     bool: (bool, "True or False", "True or False"),
     int: (numbers.Integral, "a whole number", "whole numbers"),
@@ -200,78 +198,6 @@ def _functions(component) -> list[Callable]:
 
 def _package(component) -> str:
     return component.__module__.partition(".")[0]
-
-
-def nearest(word, known: Iterable) -> Optional[str]:
-    """Returns the known word that is most like `word`, ignoring case, or None."""
-    words = {str(item).casefold(): str(item) for item in known}
-    if not isinstance(word, str):  # a number is no misspelling of another
-        return None
-    near = difflib.get_close_matches(word.casefold(), words, n=1, cutoff=_ALIKE)
-    return words[near[0]] if near else None
-
-
-def suggestion(word, known: Iterable) -> str:
-    """Returns the end of a sentence on an unknown word: "; did you mean ...?" or "."."""
-    near = nearest(word, known)
-    return f"; did you mean {near}?" if near else "."
-
-
-def check_choice(name: str, value, choices: Iterable):
-    """Returns `value`, which must be one of `choices`."""
-    choices = list(choices)
-    if value not in choices:
-        raise ValueError(
-            f"{name}={value} must be {join_choices(choices)}{suggestion(value, choices)}"
-        )
-    return value
-
-
-def check_at_least(name: str, value, least):
-    """Returns `value`, which must be at least `least`; None passes."""
-    if value is not None and not value >= least:
-        raise ValueError(f"{name}={value} must be at least {least}.")
-    return value
-
-
-def check_layers(name: str, value: int, least: int = 1) -> int:
-    """Returns `value`, a number of layers or iterations; it must be in [least, `MAX_LAYERS`]."""
-    check_at_least(name, value, least)
-    if value > MAX_LAYERS:
-        raise ValueError(f"{name}={value} must be at most {MAX_LAYERS}.")
-    return value
-
-
-def check_widths(name: str, values: Sequence[int]) -> tuple:
-    """Returns `values`, widths in tokens, as a tuple; needs at least one, and none under 1."""
-    if not values or min(values) < 1:
-        raise ValueError(f"{name}={values} must have at least one number, and none under 1.")
-    return tuple(values)
-
-
-def check_above_zero(name: str, value: float) -> float:
-    """Returns `value`, which must be above 0."""
-    if not value > 0.0:
-        raise ValueError(f"{name}={value} must be above 0.")
-    return value
-
-
-def check_rate(name: str, value: float) -> float:
-    """Returns `value`, a rate, which must be at least 0 and below 1."""
-    if not 0.0 <= value < 1.0:
-        raise ValueError(f"{name}={value} must be at least 0 and below 1.")
-    return value
-
-
-def join_choices(known: Iterable) -> str:
-    """Returns the items as text: "a, b or c"."""
-    *others, last = map(str, known)
-    return f"{', '.join(others)} or {last}" if others else last
-
-
-def count(number: int, noun: str) -> str:
-    """Returns a number with its noun, such as "1 line" or "2,000 lines"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _is_mapping(value) -> bool:

@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from disan_tf.common.atomic import write_atomically
-from disan_tf.common.options import join_choices
+from disan_tf.common.checks import join_choices
 from disan_tf.common.paths import PathLike
 
 MAP = "cividis"

@@ -24,8 +24,8 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 
 import yaml
 
+from disan_tf.common.checks import nearest
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import nearest
 
 _LARGEST = 1 << 20  # bytes
 _REMEDY = "correct it, or restore the file from the repository"

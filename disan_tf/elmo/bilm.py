@@ -5,7 +5,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least, check_layers
+from disan_tf.common.checks import check_at_least, check_layers
 from disan_tf.elmo.projected_lstm import ProjectedLSTM, States
 from disan_tf.elmo.token_encoder import TokenEncoder
 from disan_tf.layers.base import BaseLayer

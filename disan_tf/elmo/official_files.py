@@ -7,9 +7,10 @@ import h5py
 import numpy as np
 
 from disan_tf.common.atomic import write_atomically, write_json
+from disan_tf.common.checks import MAX_LAYERS
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
-from disan_tf.common.options import MAX_LAYERS, MAX_UNITS
+from disan_tf.common.options import MAX_UNITS
 from disan_tf.common.paths import PathLike
 from disan_tf.elmo.bilm import BiLM, cell_name, official_tensors
 from disan_tf.elmo.token_encoder import ACTIVATIONS

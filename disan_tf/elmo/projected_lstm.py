@@ -4,7 +4,7 @@ from typing import Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.serialization import serializable

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_at_least, check_choice, check_layers
+from disan_tf.common.checks import check_at_least, check_choice, check_layers
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.feed_forward import Highway
 from disan_tf.layers.serialization import serializable

@@ -5,7 +5,7 @@ from typing import Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.attention.multi_head import MultiHeadSelfAttention, positional_encoding
 from disan_tf.layers.attention.token_attention import AdditiveSelfAttention

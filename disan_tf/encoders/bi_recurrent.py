@@ -5,7 +5,7 @@ from typing import Literal, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.attention.dynamic import StaticSelfAttention
 from disan_tf.layers.recurrent import BasicGRU, BasicLSTM, Recurrent

@@ -9,7 +9,7 @@ from typing import Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_layers, check_widths
+from disan_tf.common.checks import check_at_least, check_layers, check_widths
 from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.serialization import serializable

@@ -6,7 +6,7 @@ from typing import Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.encoders.base import EncoderOptions, SentenceEncoder
 from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.serialization import serializable

@@ -6,7 +6,7 @@ from typing import Literal, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_layers
+from disan_tf.common.checks import check_at_least, check_layers
 from disan_tf.encoders.base import PairEncoder
 from disan_tf.layers.attention.multiway import Aggregation, MultiwayCoAttention, split_letters
 from disan_tf.layers.base import LayerOptions

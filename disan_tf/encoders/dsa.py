@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import (
+from disan_tf.common.checks import (
     check_above_zero,
     check_at_least,
     check_layers,

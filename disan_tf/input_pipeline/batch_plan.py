@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 
 
 def plan_batches(

@@ -6,7 +6,7 @@ from typing import Any, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_rate
+from disan_tf.common.checks import check_at_least, check_rate
 from disan_tf.layers.dropout import Dropout, initial_seed, site_seed
 from disan_tf.layers.keras_layer import (
     UNCAST,

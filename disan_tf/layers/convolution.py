@@ -6,7 +6,7 @@ from typing import Any, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_widths
+from disan_tf.common.checks import check_above_zero, check_at_least, check_layers, check_widths
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import Dropout, Positions, site_seed
 from disan_tf.layers.keras_layer import Activation, Initializer, activation_of, initializer_of

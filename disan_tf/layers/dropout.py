@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_rate
+from disan_tf.common.checks import check_rate
 from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, output_shape
 from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.ops import batch_share

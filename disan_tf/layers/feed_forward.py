@@ -5,7 +5,7 @@ from typing import Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.serialization import serializable

@@ -9,8 +9,8 @@ from typing import Any, Callable, Optional, Union
 
 import tensorflow as tf
 
+from disan_tf.common.checks import suggestion
 from disan_tf.common.keras_version import CHOICE, is_keras_3
-from disan_tf.common.options import suggestion
 from disan_tf.ops.masked_softmax import boolean_mask, check_mask
 
 Activation = Union[str, Callable[[Any], Any], Mapping[str, Any], None]  # see `activation_of`

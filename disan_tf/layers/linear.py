@@ -8,7 +8,7 @@ from typing import Any, Literal, Optional, get_args
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice, check_rate
+from disan_tf.common.checks import check_at_least, check_choice, check_rate
 from disan_tf.layers.dropout import Dropout, initial_seed
 from disan_tf.layers.keras_layer import (
     Activation,

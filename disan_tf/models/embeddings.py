@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Optional
 
+from disan_tf.common.checks import check_choice
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_choice
 from disan_tf.elmo.embedding import ElmoEmbedding
 from disan_tf.layers.embedding.characters import WordBytes, WordCharacterEmbedding
 from disan_tf.layers.embedding.words import Embedding, WordEmbedding

@@ -11,9 +11,10 @@ from typing import NamedTuple, Optional
 import tensorflow as tf
 
 from disan_tf import encoders
+from disan_tf.common.checks import check_choice
 from disan_tf.common.errors import UserError
 from disan_tf.common.keras_version import is_keras_3
-from disan_tf.common.options import check_choice, chosen, flag, read_section
+from disan_tf.common.options import chosen, flag, read_section
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.encoders.custom import custom_encoder, import_custom
 from disan_tf.layers.dropout import site_seed

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_choice
+from disan_tf.common.checks import check_choice
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.layers.serialization import serializable
 from disan_tf.models.base import SENTENCE, SentenceModel, input_specs, served_specs

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_choice
+from disan_tf.common.checks import check_choice
 from disan_tf.layers.serialization import serializable
 from disan_tf.metrics.scores import correlation_scores
 from disan_tf.models.pairs import SentencePairModel

@@ -4,7 +4,7 @@ from typing import Any, Callable, Literal, Optional
 
 import tensorflow as tf
 
-from disan_tf.common.options import check_choice
+from disan_tf.common.checks import check_choice
 from disan_tf.ops.blockwise import fits_one_block, lean_attention
 from disan_tf.ops.masked_softmax import (
     DIRECTIONS,

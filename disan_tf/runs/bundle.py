@@ -23,8 +23,9 @@ import ml_collections
 import tensorflow as tf
 
 from disan_tf.common import atomic, files
+from disan_tf.common.checks import join_choices, suggestion
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import DTYPES, join_choices, suggestion
+from disan_tf.common.options import DTYPES
 from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.embeddings import EMBEDDINGS

@@ -13,8 +13,8 @@ from typing import Callable
 import numpy as np
 
 from disan_tf.common.atomic import write_atomically
+from disan_tf.common.checks import count
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import count
 from disan_tf.common.plots import legend_beside, line_style, new_figure, save_picture
 from disan_tf.common.tables import csv_table, markdown_table, text_table
 from disan_tf.metrics.differences import PAIRED, difference

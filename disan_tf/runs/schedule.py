@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from disan_tf.common.checks import check_at_least
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import check_at_least, read_section
+from disan_tf.common.options import read_section
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ import h5py
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import UserError
 from disan_tf.common.int8_arrays import SCALES, encode, read_array, scales_of
-from disan_tf.common.options import join_choices
 from disan_tf.layers.embedding.words import WordEmbedding
 
 PRECISIONS = ("float32", "float16", "int8")

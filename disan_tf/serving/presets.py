@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union
 
+from disan_tf.common.checks import join_choices, suggestion
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
-from disan_tf.common.options import join_choices, suggestion
 
 _CRITERIA = ("accuracy", "pearson")
 COLUMNS = ("name", "config", "sha256", "parameters", "criterion", "dev", "test")

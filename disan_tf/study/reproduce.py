@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, Optional
 
+from disan_tf.common.checks import count, suggestion
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import count, suggestion
 from disan_tf.common.tables import markdown_table
 from disan_tf.study.papers import TABLES, Row, Score, read_of_all
 from disan_tf.study.results import (

@@ -16,11 +16,11 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from disan_tf.common.atomic import write_arrays
+from disan_tf.common.checks import suggestion
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.machine import MACHINE
-from disan_tf.common.options import suggestion
 from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import (
     PAIRED,

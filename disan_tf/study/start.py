@@ -7,8 +7,8 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import join_choices
 from disan_tf.input_pipeline import PreparedCorpus, Split
 from disan_tf.input_pipeline.batch_plan import evaluation_batches
 from disan_tf.input_pipeline.batches import make_dataset

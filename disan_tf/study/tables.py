@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Optional
 
-from disan_tf.common.options import count
+from disan_tf.common.checks import count
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.metrics.differences import difference
 from disan_tf.study.claims.conditions import choose_runs

@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Callable, Optional, TypeVar
 
+from disan_tf.common.checks import nearest
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import nearest
 from disan_tf.text.json_texts import parse_json
 from disan_tf.text.tables import LONGEST_VALUE, MAX_COLUMNS, MAX_SHOWN, Table
 from disan_tf.text.text_files import TextLines, format_of, open_texts

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Optional
 
-from disan_tf.common.options import count
+from disan_tf.common.checks import count
 
 LONGEST_VALUE = 131_072  # characters, as in `csv`
 MAX_COLUMNS = 10_000  # the longest line could have four million columns

@@ -13,11 +13,11 @@ from typing import NamedTuple, Optional
 import h5py
 import numpy as np
 
+from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import bounded_lines, open_bytes, read_json, read_lines, sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.int8_arrays import read_array
-from disan_tf.common.options import join_choices
 from disan_tf.common.paths import below
 from disan_tf.text.lookup import VOCABULARY
 from disan_tf.text.text_files import detect_format

@@ -6,15 +6,9 @@ from typing import Optional
 
 from ml_collections import ConfigDict
 
+from disan_tf.common.checks import check_at_least, check_choice, suggestion
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import (
-    DTYPES,
-    check_at_least,
-    check_choice,
-    flag,
-    read_section,
-    suggestion,
-)
+from disan_tf.common.options import DTYPES, flag, read_section
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import HEADS, TASKS, encoder_class, read_model

@@ -9,13 +9,8 @@ from typing import Optional
 import tensorflow as tf
 
 from disan_tf.addons import moving_average
-from disan_tf.common.options import (
-    check_above_zero,
-    check_at_least,
-    check_rate,
-    chosen,
-    read_section,
-)
+from disan_tf.common.checks import check_above_zero, check_at_least, check_rate
+from disan_tf.common.options import chosen, read_section
 from disan_tf.ops.native import runtime
 from disan_tf.ops.tracing import is_jit_compiled
 

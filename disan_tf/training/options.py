@@ -6,14 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from disan_tf.common.checks import check_at_least, check_choice, check_rate
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import (
-    MAX_REAL,
-    MIN_REAL,
-    check_at_least,
-    check_choice,
-    check_rate,
-)
+from disan_tf.common.options import MAX_REAL, MIN_REAL
 from disan_tf.input_pipeline import Batches, PreparedCorpus, draw_examples
 from disan_tf.models.base import SentenceModel
 from disan_tf.runs.schedule import Schedule

@@ -8,17 +8,9 @@ from typing import Optional
 import pytest
 from ml_collections import ConfigDict
 
+from disan_tf.common.checks import check_at_least, check_choice
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import (
-    check_at_least,
-    check_choice,
-    check_layers,
-    check_rate,
-    chosen,
-    nearest,
-    options_of,
-    read_section,
-)
+from disan_tf.common.options import chosen, options_of, read_section
 from tests.support.errors import user_error
 
 
@@ -147,31 +139,3 @@ def test_a_component_is_chosen_by_name():
         chosen(dishes, "meal", {"name": "stewed"})
     with pytest.raises(UserError, match="^--config.meal.name is missing; name soup or stew.$"):
         chosen(dishes, "meal", {})
-
-
-@pytest.mark.parametrize(
-    "word, expected",
-    [("tarin", "train"), ("ReLU", "relu"), ("bi-lstm", "bi_lstm"), ("xyz", None), ("", None)],
-)
-def test_the_nearest_word_is_found_whatever_its_capitals(word, expected):
-    assert nearest(word, ["train", "relu", "bi_lstm", "gru"]) == expected
-
-
-@pytest.mark.parametrize("value", [-0.1, 1.0, float("nan")])
-def test_a_rate_is_below_one(value):
-    with pytest.raises(ValueError, match="^rate=.* must be at least 0 and below 1.$"):
-        check_rate("rate", value)
-    assert check_rate("rate", 0.0) == 0.0
-
-
-@pytest.mark.parametrize("value, message", [(0, "at least 1"), (101, "at most 100")])
-def test_a_number_of_layers_has_limits(value, message):
-    with pytest.raises(ValueError, match=f"^layers={value} must be {message}"):
-        check_layers("layers", value)
-    assert check_layers("layers", 100) == 100
-
-
-def test_nothing_is_at_least_anything():
-    assert check_at_least("units", None, 1) is None
-    with pytest.raises(ValueError, match="^units=nan must be at least 1.$"):
-        check_at_least("units", float("nan"), 1)

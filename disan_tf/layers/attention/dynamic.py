@@ -5,7 +5,7 @@ from typing import Any, Callable, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_above_zero, check_at_least, check_layers
+from disan_tf.common.checks import check_above_zero, check_at_least, check_layers
 from disan_tf.layers.attention.token_attention import TokenAttention
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import site_seed

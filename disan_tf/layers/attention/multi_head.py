@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.keras_layer import Activation, activation_of
 from disan_tf.layers.linear import cast_weight, project, weight_decay

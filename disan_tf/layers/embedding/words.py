@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.layers.keras_layer import mask_tensor, not_equal, output_shape
 from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.ops.tracing import is_compiled, on_host

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, Optional, get_args
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least, check_choice
+from disan_tf.common.checks import check_at_least, check_choice
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
 from disan_tf.layers.keras_layer import Activation, activation_of, build_child, output_shape

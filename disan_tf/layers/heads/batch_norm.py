@@ -8,7 +8,7 @@ from typing import Any, Optional
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_above_zero, check_at_least, check_layers, check_rate
+from disan_tf.common.checks import check_above_zero, check_at_least, check_layers, check_rate
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import site_seed
 from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, build_child

@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_at_least
+from disan_tf.common.checks import check_at_least
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.dropout import add_count, next_seed, site_seed
 from disan_tf.layers.keras_layer import UNCAST, output_shape

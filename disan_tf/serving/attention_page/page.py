@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from disan_tf.common.atomic import write_atomically
-from disan_tf.common.options import count
+from disan_tf.common.checks import count
 from disan_tf.serving.attention_page.attention_files import LineAttention, read_lines
 
 NAME = "index.html"

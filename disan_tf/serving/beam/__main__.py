@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from typing import Optional
 
+from disan_tf.common.checks import suggestion
 from disan_tf.common.errors import UserError, exit_status
-from disan_tf.common.options import suggestion
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:

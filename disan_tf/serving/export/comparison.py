@@ -8,7 +8,7 @@ from typing import Callable, Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.options import count
+from disan_tf.common.checks import count
 from disan_tf.input_pipeline import Split, draw_examples, evaluation_batches, make_dataset
 from disan_tf.runs.bundle import Bundle, load_bundle
 from disan_tf.serving.inference.batches import BATCH_SIZE

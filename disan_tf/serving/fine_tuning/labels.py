@@ -11,7 +11,7 @@ from typing import Any, Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.options import count, suggestion
+from disan_tf.common.checks import count, suggestion
 from disan_tf.serving.fine_tuning.multi_label import read_label_sets
 from disan_tf.serving.fine_tuning.texts import are_ids
 from disan_tf.text.labels import class_numbers

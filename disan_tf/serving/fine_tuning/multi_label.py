@@ -6,7 +6,7 @@ from typing import Any, Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.options import suggestion
+from disan_tf.common.checks import suggestion
 from disan_tf.layers.serialization import serializable
 
 _ONE_CLASS = ("sparse", "categorical")  # prefixes of losses' names

@@ -6,7 +6,8 @@ from typing import Any, Optional, Union
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.options import check_arguments, check_at_least
+from disan_tf.common.checks import check_at_least
+from disan_tf.common.options import check_arguments
 from disan_tf.common.process import check_fork
 from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.serving.fine_tuning.labels import read_batch_labels

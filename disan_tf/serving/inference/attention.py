@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from disan_tf.common.options import check_choice
+from disan_tf.common.checks import check_choice
 from disan_tf.common.paths import PathLike
 from disan_tf.serving.inference.attend import WEIGHT_VECTORS
 from disan_tf.serving.inference.predict import SOURCE2TOKEN

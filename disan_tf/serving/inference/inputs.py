@@ -9,8 +9,8 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import join_choices
 from disan_tf.serving.inference.records import SINGLE, Columns, check_record, text_name, tokens_name
 
 _SHOWN = 40  # characters of a value in an error

@@ -6,7 +6,7 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.options import count
+from disan_tf.common.checks import count
 from disan_tf.runs.bundle import Bundle
 from disan_tf.serving.inference.batches import Sentences
 from disan_tf.text.lookup import PADDING_ID, UNKNOWN_ID

@@ -14,8 +14,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Callable, NamedTuple, Optional
 
+from disan_tf.common.checks import count, join_choices, nearest
 from disan_tf.common.errors import UserError
-from disan_tf.common.options import count, join_choices, nearest
 from disan_tf.models.base import SENTENCE, prefix_of
 from disan_tf.text.json_texts import parse_json
 from disan_tf.text.table_files import Rows, holds_tokens, shorten

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
+from disan_tf.common.checks import suggestion
 from disan_tf.common.installation import VERSION
-from disan_tf.common.options import suggestion
 from disan_tf.serving.server.guard import MAX_BYTES, STOPPING, Guard, refusal, shorten
 from disan_tf.serving.server.monitor import Monitor
 from disan_tf.serving.server.service import Limits, Service

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple, Optional
 
 from disan_tf.common.atomic import write_atomically
+from disan_tf.common.checks import check_choice, join_choices
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
-from disan_tf.common.options import check_choice, join_choices
 from disan_tf.common.plots import save_picture
 from disan_tf.common.tables import markdown_table
 from disan_tf.runs.metrics_log import MetricsLog

@@ -8,13 +8,8 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from disan_tf.common.options import (
-    check_above_zero,
-    check_at_least,
-    check_choice,
-    check_rate,
-    read_section,
-)
+from disan_tf.common.checks import check_above_zero, check_at_least, check_choice, check_rate
+from disan_tf.common.options import read_section
 from disan_tf.layers.heads.batch_norm import BatchNormHead
 from disan_tf.training.compilation import make_compiler
 from disan_tf.training.optimizers import averaged_weights

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from disan_tf.common.options import check_above_zero, check_at_least, check_choice, check_rate
+from disan_tf.common.checks import check_above_zero, check_at_least, check_choice, check_rate
 from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.training.compilation import Compiler, make_compiler
 from disan_tf.training.methods.back_propagation import BackPropagation

@@ -110,8 +110,13 @@ class Row:
 
     def runs_and_trials(self, results: Mapping[str, dict]) -> dict[str, dict]:
         """Returns the recorded runs of this model, then those that match its `trials`."""
-        trials = replace(self, where={**self.where, **self.trials}).runs(results)
-        return {**self.runs(results), **trials}
+        return {**self.runs(results), **self.trial_runs(results)}
+
+    def trial_runs(self, results: Mapping[str, dict]) -> dict[str, dict]:
+        """Returns the recorded runs that match the row's `trials`; {} if it has none."""
+        if not self.trials:
+            return {}
+        return replace(self, where={**self.where, **self.trials}).runs(results)
 
 
 def _fits(config: dict, option: str, patterns: tuple[str, ...]) -> bool:

@@ -12,8 +12,8 @@ from typing import Optional
 
 from disan_tf.common.checks import count
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.metrics.differences import difference
-from disan_tf.study.claims.conditions import choose_runs
+from disan_tf.study.claims.conditions import choose_runs, lent_spread, unequal_conditions
+from disan_tf.study.claims.rows import compare
 from disan_tf.study.papers import TABLES, VECTOR_DIMS, Row, Score, Table, find_row
 from disan_tf.study.results import (
     UNKNOWN,
@@ -106,9 +106,8 @@ def _line(table: Table, row: Row, name: str, run: dict, mains, records: Records)
     line[f"{table.headline.name}{_TO_PAPER}"] = _difference_to_paper(
         table, row, name, run, records.predictions
     )
-    line[f"{table.headline.name}{_to_main(table)}"] = _difference(
-        table, row, name, run, mains, records.predictions
-    )
+    gain, peer = _difference(table, row, name, run, mains, records)
+    line.update({f"{table.headline.name}{_to_main(table)}": gain, "compared run": peer})
     line["row"] = row.name if name in (row.recorded, _NOT_RUN) else ""
     line["command"] = (run["command"] if run else row.command) or ""
     return {**line, "note": run.get("note") or ""}
@@ -140,26 +139,27 @@ def _times(row: Row, run: dict, benchmarks) -> dict:
     return times
 
 
-def _difference(table: Table, row: Row, name: str, run: dict, mains, predictions) -> str:
-    """Returns the difference to the paper's own model, or the reason why there is none.
+def _difference(table: Table, row: Row, name: str, run: dict, mains, records) -> tuple[str, str]:
+    """Returns the difference to the paper's own model, or why there is none, and the compared run.
 
-    `choose_runs` chooses the main model's run among those on the same data, as for the claims. The
-    paper's own model and a model without a run have no difference, "".
+    `choose_runs` chooses the main model's run among those on the same data, and `lent_spread` the
+    spread of a single seed, as for the claims. The paper's own model and a model without a run have
+    no difference, "".
     """
     if not run or row.variant == table.main:
-        return ""
+        return "", ""
     data = _data(table, run)
     peers = {main: result for main, result in mains.items() if _data(table, result) == data}
     free = {f"data.{option}" for option in table.distinguishing_options}
-    pair = choose_runs({name: run}, peers, predictions, free)
+    pair = choose_runs({name: run}, peers, records.predictions, free)
     if pair is None:
-        return f"no run of {table.main_row.model} on these data"
-    peer = pair[1]
-    if not {name, peer} <= predictions.keys():
-        return "no predictions recorded"
-    score = table.headline
-    interval, covers = difference(predictions[name], predictions[peer], score.key)
-    return score.show_difference(interval.value, interval, covers) if interval else ""
+        return f"no run of {table.main_row.model} on these data", ""
+    if not {*pair} <= records.predictions.keys():
+        return "no predictions recorded", ""
+    score, peer = table.headline, pair[1]
+    found = compare(pair, records, score, lent_spread(table, score, pair, records, free))
+    apart = ", other conditions" if unequal_conditions(run, peers[peer], free) else ""
+    return score.show_difference(*found), f"{peer}{apart}"
 
 
 def _difference_to_paper(table: Table, row: Row, name: str, run: dict, predictions) -> str:

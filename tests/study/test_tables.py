@@ -91,10 +91,11 @@ def records(recorded):
         "series": recorded(tests=(0.4, 0.5)),
         "single": recorded(),
     }
-    predictions = {"a_single": [_predictions_of(0.9)], "single": [_predictions_of(0.9)]}
-    predictions.update(
-        lstm=[_predictions_of(0.3)], series=[_predictions_of(0.4), _predictions_of(0.5)]
-    )
+    shares = {"a_single": 0.9, "single": 0.9, "lstm": 0.3}
+    for name, share in shares.items():
+        results[name]["test"]["accuracy"] = share
+    predictions = {name: [_predictions_of(share)] for name, share in shares.items()}
+    predictions["series"] = [_predictions_of(0.4), _predictions_of(0.5)]
     return Records(results, predictions)
 
 
@@ -105,11 +106,17 @@ def _differences(records):
 
 
 def test_a_run_is_compared_with_the_main_models_run_of_most_seeds(records):
-    found, _ = difference(records.predictions["lstm"], records.predictions["series"], "accuracy")
+    lone, series = records.predictions["lstm"], records.predictions["series"]
+    found, _ = difference(lone, series, "accuracy", series)
     low, high = (f"{100 * bound:+.2f}" for bound in found[1:])
     shown = _differences(records)
-    assert shown.pop("lstm") == f"-15.00 ({low} to {high}; one seed: examples only)"
+    assert shown.pop("lstm") == f"-15.00 ({low} to {high}; examples and another model's seeds)"
     assert {*shown.values()} == {""}
+    table = render_tables(records)["disan_table_2.csv"]
+    assert _line(table, "lstm")["compared run"] == "series"
+    records.results["lstm"]["config"]["dtype"] = "mixed_bfloat16"
+    table = render_tables(records)["disan_table_2.csv"]
+    assert _line(table, "lstm")["compared run"] == "series, other conditions"
 
 
 def test_a_run_is_compared_under_the_same_conditions_where_there_is_such_a_run(records):

@@ -1,20 +1,26 @@
 """The conditions under which two models were trained, and the choice of runs to compare."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from statistics import fmean
 from typing import Optional
 
+from disan_tf.study.papers import Score, Table
 from disan_tf.study.results import (
+    Records,
     describe_vectors,
     members_of,
     seeds_of,
+    standard_deviation,
     training_examples,
     vectors_of,
 )
 
 # Options that change no computed number, that a model has for itself, or that are compared apart.
-_FREE = ("log_every", "checkpoint_every", "distribution", "clip_norm", "examples", "steps")
+_FREE = (
+    *("log_every", "checkpoint_every", "distribution", "jit_compile"),
+    *("clip_norm", "examples", "steps"),
+)
 _ALWAYS_FREE = {"data.seed", *(f"train.{option}" for option in _FREE)}
 _EVALUATIONS = 5  # number of evaluations whose dev scores are averaged
 
@@ -78,16 +84,21 @@ def _patience_ended(first: dict, second: dict) -> bool:
 def gain_at_the_end(result: dict) -> Optional[float]:
     """Returns how much the dev score rises in the last third of the steps, averaged over members.
 
-    That is the mean of the last five evaluations minus the mean of the first five. It is None if a
-    member has fewer than ten evaluations in that third. A small gain is no sign of an optimum.
+    That is the mean of the last five evaluations minus the mean of the first five, divided by the
+    steps between their mean steps, times the steps of the third. It is None if a member has fewer
+    than ten evaluations in that third. A small gain is no sign of an optimum.
     """
     gains = []
     for member in members_of(result):
         curve = member["dev_curve"]
-        scores = [score for step, score in curve if 3 * step > 2 * curve[-1][0]]
-        if len(scores) < 2 * _EVALUATIONS:
+        last = curve[-1][0]
+        third = [(step, score) for step, score in curve if 3 * step > 2 * last]
+        if len(third) < 2 * _EVALUATIONS:
             return None
-        gains.append(fmean(scores[-_EVALUATIONS:]) - fmean(scores[:_EVALUATIONS]))
+        ends = [list(zip(*part)) for part in (third[:_EVALUATIONS], third[-_EVALUATIONS:])]
+        (first_steps, first_scores), (last_steps, last_scores) = ends
+        rise = fmean(last_scores) - fmean(first_scores)
+        gains.append(rise * last / 3 / (fmean(last_steps) - fmean(first_steps)))
     return fmean(gains)
 
 
@@ -173,3 +184,28 @@ def choose_runs(
     fits = [name for name in results if examples in (0, training_examples(results[name]))]
     pairs = product(*([name for name in side if name in fits] for side in (firsts, seconds)))
     return min(pairs, key=rank, default=None)
+
+
+def lent_spread(
+    table: Table, score: Score, names: Sequence[str], records: Records, free: Collection[str]
+) -> str:
+    """Returns the run from which a single seed takes its spread over seeds, "" if none does.
+
+    Among the table's series under equal conditions, this is the series whose seeds vary most.
+
+    Args:
+      table, score: the table that has both models, and the compared score.
+      names: the names of the two runs.
+      records: all records.
+      free: options that may differ, see `unequal_conditions`.
+    """
+    results, kept = records.results, records.predictions
+    if min(len(kept.get(name, ())) for name in names) != 1:
+        return ""
+    deviations = {
+        name: standard_deviation(run, score.split, score.key)
+        for row in table.rows
+        for name, run in row.runs_and_trials(results).items()
+        if len(kept.get(name, ())) > 1 and not unequal_conditions(run, results[names[0]], free)
+    }
+    return max(deviations, key=deviations.get, default="")

@@ -1,14 +1,17 @@
-"""The kinds of `evidence` in `checkpoints/papers/*.yaml` besides two rows of a table."""
+"""The kinds of `evidence` in `checkpoints/papers/*.yaml` besides the scores of two rows."""
 
+from collections import defaultdict
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import Literal
 
-from disan_tf.metrics.differences import Interval, grouped_interval
+import numpy as np
+
+from disan_tf.metrics.differences import ALL, Interval, Predictions, difference, grouped_interval
 from disan_tf.study.claims.conditions import describe_protocol, most_complete
-from disan_tf.study.claims.rows import Finding, find_row, shares
+from disan_tf.study.claims.rows import Finding, Rows, find_row, shares
 from disan_tf.study.papers import TABLES
-from disan_tf.study.results import Records, difference_to_published
+from disan_tf.study.results import Records, difference_to_published, members_of
 
 _MACHINE = ("processor", "threads", "gpu", "tensorflow")  # must be equal in two compared benchmarks
 _SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain
@@ -16,6 +19,96 @@ _SELECTION = {  # what the selected tokens show -> the two scores that tell it, 
     "few tokens": ("head_fraction", "dependent_fraction", lambda h, d: 0.5 - (h + d) / 2),
     "more dependents": ("dependent_fraction", "head_fraction", lambda d, h: d - h),
 }
+
+
+@dataclass(frozen=True)
+class Parameters(Rows):
+    """Two rows of a table, of which the first has fewer parameters in the paper."""
+
+    def find(self, records: Records) -> Finding:
+        """Compares the parameters of the runs that `Rows` would compare; they are exact."""
+        paper = " and ".join(row.parameters for row in self.rows)
+        names = self.choose(records)
+        if names is None:
+            return Finding(paper, missing="a run of one of the two: not run")
+        first, second = (records.results[name]["parameters"] for name in names)
+        ours, gain = f"{first:,} and {second:,}", f"{first / second:.2f} times"
+        value = second / first - 1
+        return Finding(paper, ours, gain, value, Interval(*[value] * 3), "exact", runs=names)
+
+
+@dataclass(frozen=True)
+class Recall(Rows):
+    """Two rows of a table, of which the first has the higher recall of a class."""
+
+    label: str = ""  # one of `Table.classes`
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.label not in TABLES[self.table].classes:
+            raise ValueError(f"no class {self.label} in {TABLES[self.table].classes}")
+
+    def find(self, records: Records) -> Finding:
+        """Compares the predictions of both rows for the test examples of the class."""
+        names, score = self.choose(records), self.score
+        if names is None or not {*names} <= records.predictions.keys():
+            return Finding("none", missing="predictions of one of the two: not kept")
+        number = TABLES[self.table].classes.index(self.label)
+        sides = [[_of_class(kept, number) for kept in records.predictions[name]] for name in names]
+        interval, covers = difference(*sides, score.key)
+        recalls = [fmean(np.mean(kept.predictions == number) for kept in side) for side in sides]
+        return Finding(
+            "none",
+            ours=" and ".join(map(score.format, recalls)),
+            gain=score.show_difference(interval.value, interval, covers),
+            value=interval.value,
+            interval=interval,
+            covers=covers,
+            **self._conditions(names, records),
+        )
+
+
+@dataclass(frozen=True)
+class Lengths(Rows):
+    """Two rows of a table, of which the first is more accurate on sentences of certain lengths."""
+
+    lengths: str = ""  # a key of "by_length" in a series
+
+    def find(self, records: Records) -> Finding:
+        """Compares the recorded accuracies, which were not kept by example.
+
+        The interval is a normal approximation. It assumes independent errors of the models, so it
+        is usually wider than a paired interval.
+        """
+        names, score = self.choose(records), self.score
+        runs = [records.results[name] for name in names or ()]
+        parts = [run.get("by_length", {}).get(self.lengths) for run in runs]
+        if not parts or not all(it and it["standard_deviation"] is not None for it in parts):
+            missing = f"two series of several trainings with scores of {self.lengths} tokens"
+            return Finding("none", missing=missing)
+        accuracies = [part["accuracy"] for part in parts]
+        variance = sum(
+            part["standard_deviation"] ** 2 / len(members_of(run))
+            + part["accuracy"] * (1 - part["accuracy"]) / part["sentences"]
+            for part, run in zip(parts, runs)
+        )
+        value, half = accuracies[0] - accuracies[1], NormalDist().inv_cdf(0.975) * variance**0.5
+        interval, covers = Interval(value, value - half, value + half), f"{ALL}, not paired"
+        return Finding(
+            "none",
+            ours=" and ".join(map(score.format, accuracies)),
+            gain=score.show_difference(value, interval, covers),
+            value=value,
+            interval=interval,
+            covers=covers,
+            remarks=(f"{parts[0]['sentences']:.0f} sentences",),
+            **self._conditions(names, records),
+        )
+
+
+def _of_class(kept: Predictions, number: int) -> Predictions:
+    """Returns the predictions for the examples of a class."""
+    return Predictions(*(array[kept.labels == number] for array in kept))
 
 
 @dataclass(frozen=True)
@@ -28,36 +121,35 @@ class Selection:
     shows: Literal["no cost", "few tokens", "more dependents"]
 
     def find(self, records: Records) -> Finding:
-        """Averages over the members of all series of ReSAN on SNLI."""
+        """Averages over the seeds of all series of ReSAN on SNLI, and over each seed's models."""
         runs = find_row("resan_table_1", "ReSAN").runs(records.results)
         series = {name: run for name, run in runs.items() if "members" in run}
         *keys, gain = _SELECTION[self.shows]
-        scores = [member["scores"]["test"] for run in series.values() for member in run["members"]]
-        pairs = [[score[key] for key in keys] for score in scores if {*keys} <= score.keys()]
-        if not pairs:
-            return Finding(self.paper, missing="ReSAN with its selections: not run")
-        groups = {}  # seed -> gains: two series may share a seed's first steps
+        groups = defaultdict(list)  # seed -> models: two series may share a seed's first steps
         for run in series.values():
             for member in run["members"]:
                 score = member["scores"]["test"]
                 if {*keys} <= score.keys():
-                    found = gain(*(score[key] for key in keys))
-                    groups.setdefault(member["seed"], []).append(found)
-        gains = [value for group in groups.values() for value in group]
-        agreeing = sum(value > 0 for value in gains)
-        interval = grouped_interval(list(groups.values())) if len(groups) > 1 else None
-        covers = f"seeds and models; paper's sign in {agreeing} of {len(gains)}"
+                    groups[member["seed"]].append([score[key] for key in keys])
+        if not groups:
+            return Finding(self.paper, missing="ReSAN with its selections: not run")
+        gains = [[gain(*pair) for pair in group] for group in groups.values()]
+        value, count = fmean(map(fmean, gains)), sum(map(len, gains))
+        agreeing = sum(found > 0 for group in gains for found in group)
+        interval = grouped_interval(gains) if len(gains) > 1 else None
+        covers = f"seeds and models; paper's sign in {agreeing} of {count}"
         limits = [f"{100 * limit:+.2f}" for limit in interval[1:]] if interval else []
         shown = f" ({' to '.join(limits)}; {covers})" if interval else ""
+        means = zip(*(map(fmean, zip(*group)) for group in groups.values()))
         return Finding(
             self.paper,
-            ours=" and ".join(f"{100 * fmean(side):.2f}" for side in zip(*pairs)),
-            gain=f"{100 * fmean(gains):+.2f}{shown}",
-            value=fmean(gains),
+            ours=" and ".join(f"{100 * fmean(side):.2f}" for side in means),
+            gain=f"{100 * value:+.2f}{shown}",
+            value=value,
             interval=interval,
             covers=covers,
             share=shares(*series.values()),
-            seeds=f"{len(gains)} models",
+            seeds=f"{count} models",
             protocol=describe_protocol(next(iter(series.values()))),
             runs=tuple(series),
         )

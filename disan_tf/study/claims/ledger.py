@@ -7,8 +7,16 @@ from typing import Literal, NamedTuple, Union
 
 from disan_tf.common.tables import csv_table, markdown_table
 from disan_tf.metrics.differences import ALL, BORROWED, EXAMPLES_ONLY
-from disan_tf.study.claims.evidence import Benchmark, Measured, Selection, Untested
-from disan_tf.study.claims.rows import Finding, Lengths, Parameters, Recall, Rows
+from disan_tf.study.claims.evidence import (
+    Benchmark,
+    Lengths,
+    Measured,
+    Parameters,
+    Recall,
+    Selection,
+    Untested,
+)
+from disan_tf.study.claims.rows import Finding, Rows
 from disan_tf.study.papers import read_of_all
 from disan_tf.study.results import Records
 
@@ -118,8 +126,8 @@ def _summary(ledger: Ledger) -> str:
         tested = [entry.finding for entry in entries if entry.verdict != NOT_TESTED]
         found = [finding.interval for finding in tested if finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
-        by_chance = f"by chance {0.05 * len(found):.1f} would"
-        texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
+        by_chance = f"{0.05 * len(found):.1f} would by chance at 5 % each"
+        texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0 ({by_chance}).")
     decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
     lent = sum(entry.finding.covers == BORROWED for entry in decided)
     texts.append(f"{lent} of the {len(decided)} supported and not supported lines, ours included,")

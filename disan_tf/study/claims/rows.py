@@ -2,17 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
 from typing import Optional
 
-import numpy as np
-
 from disan_tf.metrics.differences import (
-    ALL,
     BORROWED,
     PAIRED,
     Interval,
-    Predictions,
     difference,
     seeds_interval,
 )
@@ -20,6 +15,7 @@ from disan_tf.study.claims.conditions import (
     choose_runs,
     describe_protocol,
     gain_at_the_end,
+    lent_spread,
     most_complete,
     other_trainings,
     scope_of,
@@ -38,6 +34,7 @@ from disan_tf.study.results import (
 )
 
 LOWER_IS_BETTER = ("loss", "mse")
+_SPREAD = "the single seed's spread is that of {} (standard deviation {})"
 _SELECTED = ("head", "dependent")
 
 
@@ -125,18 +122,19 @@ class Rows:
             missing = ", ".join(lacking or [f"runs on {self.examples:,} training examples"])
             return Finding(paper, ours=known, missing=f"{missing}: not run")
         first, second = (records.results[name] for name in names)
-        spread = self._spread_of(names, records)
-        value, interval, covers = _difference(names, records, score, spread)
+        table, free = TABLES[self.table], {*self.free, *self.apart}
+        spread = lent_spread(table, score, names, records, free)
+        value, interval, covers = compare(names, records, score, spread)
         dev = [mean(run, "dev", score.key) for run in (first, second)]
         has_dev = score.split == "test" and None not in dev
         borrowed = ["with another model's spread over seeds"] if covers == BORROWED else []
         toward, gain, lead = _toward(score, interval), None, 0.0
-        if toward and score == TABLES[self.table].headline:  # curves show no other score
+        if toward and score == table.headline:  # curves show no other score
             lead = max(toward.low, -toward.high)
             gain = gain_at_the_end(second if toward.value > 0 else first)
         conditions = self._conditions(names, records, gain, lead)
         conditions["scope"] = ", ".join([*filter(None, [conditions["scope"]]), *borrowed])
-        conditions["protocol"] = ", ".join([conditions["protocol"], *self._others(names, records)])
+        deviation = standard_deviation(records.results.get(spread, {}), score.split, score.key)
         return Finding(
             paper,
             ours=f"{score.show(first)} and {score.show(second)}".replace("r ", ""),
@@ -147,7 +145,13 @@ class Rows:
             covers=covers,
             gain_on_dev="" if gain is None else score.show_difference(gain),
             dev=score.show_difference(dev[0] - dev[1]) if has_dev else "",
-            remarks=(*self._remarks(first, second), *self._seed_remarks(spread, records)),
+            remarks=(
+                *self._remarks(first, second),
+                *self._classifiers(names, records.results),
+                *([_SPREAD.format(spread, score.format(deviation))] if spread else []),
+                *self._others(names, records),
+                *self._trials(records),
+            ),
             **conditions,
         )
 
@@ -184,128 +188,36 @@ class Rows:
                     f"{row.width}{theirs}"
                 )
 
-    def _spread_of(self, names, records: Records) -> str:
-        """Returns the run from which a single seed takes its spread over seeds, "" if none does.
+    def _classifiers(self, names, results) -> Iterator[str]:
+        """Yields the options of the classifier in which a run differs from its row's recorded run.
 
-        Among the table's series under equal conditions, this is the series whose seeds vary most.
+        `choose_runs` takes such a run if the other model has it under equal conditions.
         """
-        results, kept = records.results, records.predictions
-        if min(len(kept.get(name, ())) for name in names) != 1:
-            return ""
-        free = {*self.free, *self.apart}
-        series = [
-            name
-            for row in TABLES[self.table].rows
-            for name, run in row.runs(results).items()
-            if len(kept.get(name, ())) > 1 and not unequal_conditions(run, results[names[0]], free)
-        ]
-        return max(series, key=lambda name: self._deviation(results[name]), default="")
-
-    def _deviation(self, run: dict) -> float:
-        return standard_deviation(run, self.score.split, self.score.key)
-
-    def _seed_remarks(self, spread: str, records: Records) -> Iterator[str]:
-        if spread:
-            deviation = self.score.format(self._deviation(records.results[spread]))
-            yield f"the single seed's spread is that of {spread} (standard deviation {deviation})"
+        for row, name in zip(self.rows, names):
+            options = results[name]["config"]["task"]
+            usual = results[row.recorded]["config"]["task"] if row.recorded in results else options
+            for option in sorted(options.keys() | usual.keys()):
+                if options.get(option, False) != usual.get(option, False):
+                    yield f"{row.model} has task.{option}={options.get(option, False)} here"
 
     def _others(self, names, records: Records) -> Iterator[str]:
         """Yields the scores of other trainings of both models, and their differences."""
         for side, row in enumerate(self.rows):
             for name, how in other_trainings(records.results[names[side]], records.results):
                 pair = (name, names[1]) if side == 0 else (names[0], name)
-                gain = self.score.show_difference(*_difference(pair, records, self.score))
+                gain = self.score.show_difference(*compare(pair, records, self.score))
                 yield f"{row.model} {how}: {self.score.show(records.results[name])}, {gain}"
 
-
-@dataclass(frozen=True)
-class Parameters(Rows):
-    """Two rows of a table, of which the first has fewer parameters in the paper."""
-
-    def find(self, records: Records) -> Finding:
-        """Compares the parameters of the runs that `Rows` would compare; they are exact."""
-        paper = " and ".join(row.parameters for row in self.rows)
-        names = self.choose(records)
-        if names is None:
-            return Finding(paper, missing="a run of one of the two: not run")
-        first, second = (records.results[name]["parameters"] for name in names)
-        ours, gain = f"{first:,} and {second:,}", f"{first / second:.2f} times"
-        value = second / first - 1
-        return Finding(paper, ours, gain, value, Interval(*[value] * 3), "exact", runs=names)
-
-
-@dataclass(frozen=True)
-class Recall(Rows):
-    """Two rows of a table, of which the first has the higher recall of a class."""
-
-    label: str = ""  # one of `Table.classes`
-
-    def __post_init__(self):
-        super().__post_init__()
-        if self.label not in TABLES[self.table].classes:
-            raise ValueError(f"no class {self.label} in {TABLES[self.table].classes}")
-
-    def find(self, records: Records) -> Finding:
-        """Compares the predictions of both rows for the test examples of the class."""
-        names, score = self.choose(records), self.score
-        if names is None or not {*names} <= records.predictions.keys():
-            return Finding("none", missing="predictions of one of the two: not kept")
-        number = TABLES[self.table].classes.index(self.label)
-        sides = [[_of_class(kept, number) for kept in records.predictions[name]] for name in names]
-        interval, covers = difference(*sides, score.key)
-        recalls = [fmean(np.mean(kept.predictions == number) for kept in side) for side in sides]
-        return Finding(
-            "none",
-            ours=" and ".join(map(score.format, recalls)),
-            gain=score.show_difference(interval.value, interval, covers),
-            value=interval.value,
-            interval=interval,
-            covers=covers,
-            **self._conditions(names, records),
-        )
-
-
-@dataclass(frozen=True)
-class Lengths(Rows):
-    """Two rows of a table, of which the first is more accurate on sentences of certain lengths."""
-
-    lengths: str = ""  # a key of "by_length" in a series
-
-    def find(self, records: Records) -> Finding:
-        """Compares the recorded accuracies, which were not kept by example.
-
-        The interval is a normal approximation. It assumes independent errors of the models, so it
-        is usually wider than a paired interval.
-        """
-        names, score = self.choose(records), self.score
-        runs = [records.results[name] for name in names or ()]
-        parts = [run.get("by_length", {}).get(self.lengths) for run in runs]
-        if not parts or not all(it and it["standard_deviation"] is not None for it in parts):
-            missing = f"two series of several trainings with scores of {self.lengths} tokens"
-            return Finding("none", missing=missing)
-        accuracies = [part["accuracy"] for part in parts]
-        variance = sum(
-            part["standard_deviation"] ** 2 / len(members_of(run))
-            + part["accuracy"] * (1 - part["accuracy"]) / part["sentences"]
-            for part, run in zip(parts, runs)
-        )
-        value, half = accuracies[0] - accuracies[1], NormalDist().inv_cdf(0.975) * variance**0.5
-        interval, covers = Interval(value, value - half, value + half), f"{ALL}, not paired"
-        return Finding(
-            "none",
-            ours=" and ".join(map(score.format, accuracies)),
-            gain=score.show_difference(value, interval, covers),
-            value=value,
-            interval=interval,
-            covers=covers,
-            remarks=(f"{parts[0]['sentences']:.0f} sentences",),
-            **self._conditions(names, records),
-        )
-
-
-def _of_class(kept: Predictions, number: int) -> Predictions:
-    """Returns the predictions for the examples of a class."""
-    return Predictions(*(array[kept.labels == number] for array in kept))
+    def _trials(self, records: Records) -> Iterator[str]:
+        """Yields the difference of the rows' trials, see `Table.trials`, if both have some."""
+        score, trials = self.score, TABLES[self.table].trials
+        runs = [row.trial_runs(records.results) for row in self.rows]
+        pair = choose_runs(*runs, records.predictions, self.free, self.apart, self.examples)
+        if trials and pair:
+            how = ", ".join(f"{option}={' or '.join(trials[option])}" for option in trials)
+            gain = score.show_difference(*compare(pair, records, score))
+            ours = " and ".join(score.show(records.results[name]) for name in pair)
+            yield f"with {how}: {ours}, {gain}"
 
 
 def find_row(table: str, model: str) -> Row:
@@ -317,8 +229,8 @@ def find_row(table: str, model: str) -> Row:
     return rows[model]
 
 
-def _difference(
-    names, records: Records, score: Score, spread: str = ""
+def compare(
+    names: Sequence[str], records: Records, score: Score, spread: str = ""
 ) -> tuple[float, Optional[Interval], str]:
     """Returns the difference of two runs, its interval, and what that covers or why it is None.
 

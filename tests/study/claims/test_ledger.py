@@ -11,7 +11,15 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.metrics.differences import Interval, Predictions, difference
 from disan_tf.study.claims.conditions import other_trainings
-from disan_tf.study.claims.evidence import Benchmark, Measured, Selection, Untested
+from disan_tf.study.claims.evidence import (
+    Benchmark,
+    Lengths,
+    Measured,
+    Parameters,
+    Recall,
+    Selection,
+    Untested,
+)
 from disan_tf.study.claims.ledger import (
     LARGER,
     NOT_SUPPORTED,
@@ -22,14 +30,7 @@ from disan_tf.study.claims.ledger import (
     Entry,
     render_claims,
 )
-from disan_tf.study.claims.rows import (
-    LOWER_IS_BETTER,
-    Finding,
-    Lengths,
-    Parameters,
-    Recall,
-    Rows,
-)
+from disan_tf.study.claims.rows import LOWER_IS_BETTER, Finding, Rows
 from disan_tf.study.papers import read_of_all, read_section
 from disan_tf.study.results import Records
 from tests.support.runs.finished import DATA, config_of
@@ -154,10 +155,10 @@ def test_a_verdict_says_at_which_steps_it_holds(records):
 
 
 def _curve(last, evaluations=30):
-    """A dev curve that rises by `last` between the two halves of the last third of its steps."""
-    third = evaluations // 3
-    scores = [0.1] * (evaluations - third // 2) + [0.1 + last] * (third // 2)
-    return [[step, score] for step, score in enumerate(scores, start=1)]
+    """A dev curve that rises by `last` in a line over the last third of its steps."""
+    third = evaluations / 3
+    steps = range(1, evaluations + 1)
+    return [[step, 0.1 + last * max(0, step - 2 * third) / third] for step in steps]
 
 
 @pytest.mark.parametrize(
@@ -195,17 +196,38 @@ def test_other_trainings_of_the_same_model_have_their_scores_and_differences(rec
     longer["mean"]["test"]["accuracy"] = 0.7
     finding = ROWS.find(records._replace(results=results, predictions=kept))
     name = "Bi-LSTM with s2t self-attention"
-    assert f"{name} after 50 to 70 steps: 70.00 (0.71), -9.50 (" in finding.protocol
-    assert finding.protocol.endswith(
-        f"{name} with vectors padded to 300 dimensions: 50.50 (0.71), +10.00"
-    )
+    longest, wider = finding.remarks
+    assert longest.startswith(f"{name} after 50 to 70 steps: 70.00 (0.71), -9.50 (")
+    assert wider == f"{name} with vectors padded to 300 dimensions: 50.50 (0.71), +10.00"
     assert finding.runs == ("ours", "others") and _judge(finding) == LARGER
     assert dict(other_trainings(results["others"], results)).keys() == {"longer", "padded"}
     longer["config"]["encoder"]["name"] = "disan"  # the first model, whose lead it makes
     finding = ROWS.find(records._replace(results=results, predictions=kept))
-    assert "DiSAN after 50 to 70 steps: 70.00 (0.71), +19.50 (" in finding.protocol
+    assert finding.remarks[0].startswith("DiSAN after 50 to 70 steps: 70.00 (0.71), +19.50 (")
     longer["config"]["encoder"]["units"] = 7
     assert dict(other_trainings(results["others"], results)).keys() == {"padded"}
+
+
+def test_trials_of_both_models_have_a_remark_and_decide_nothing(records):
+    plain = ROWS.find(records)
+    for name, share in (("ours", 0.4), ("others", 0.7)):
+        trial = _series(records.results[name]["config"]["encoder"]["name"], (share, share))
+        trial["config"]["data"]["rebalance"] = True
+        records.results[f"{name}_trial"] = trial
+        records.predictions[f"{name}_trial"] = [_predictions_of(share)] * 2
+    finding = ROWS.find(records)
+    (remark,) = finding.remarks
+    assert remark.startswith("with data.rebalance=true: 40.00 (0.00) and 70.00 (0.00), -30.00 (-3")
+    assert finding == replace(plain, remarks=(remark,))
+
+
+def test_a_remark_names_a_classifier_that_the_recorded_run_of_the_row_lacks(records):
+    recorded = _series("disan", (0.6, 0.6))
+    recorded["config"]["task"]["hidden_units"] = 300
+    records.results[ROWS.rows[0].recorded] = recorded
+    finding = ROWS.find(records)
+    assert finding.runs == ("ours", "others")  # under equal conditions
+    assert finding.remarks == ("DiSAN has task.hidden_units=16 here",)
 
 
 def test_a_squared_error_is_better_if_it_is_lower():

@@ -107,8 +107,8 @@ def find_dev(checkpoint, prepared_dir):
         return None
     try:
         corpus = PreparedCorpus(folder)
-        words = [(path / VOCABULARY).read_bytes() for path in (folder, Path(checkpoint))]
-        is_same = corpus.classes == info["classes"] and words[0] == words[1]
+        words = (Path(checkpoint) / VOCABULARY).read_bytes()
+        is_same = corpus.classes == info["classes"] and words == corpus.texts[VOCABULARY]
         return corpus.split("dev") if is_same else None
     except UserError as error:  # a damaged file stops no export
         notify(str(error))

@@ -115,6 +115,19 @@ def find_dev(checkpoint, prepared_dir):
         return None
 
 
+def evaluation_folder(bundle_directory: Path, workdir, output) -> Path:
+    """Returns the folder for the scores of a model: `output`, or a folder of its work directory."""
+    if output:
+        return Path(output)
+    own = (Path(workdir) / "best").resolve(), Path(workdir).resolve()
+    if bundle_directory.resolve() not in own:
+        raise UserError(
+            f"{bundle_directory} is not the model of --workdir={workdir}; give --output for its "
+            "scores, or leave --checkpoint out."
+        )
+    return Path(workdir) / "evaluation"
+
+
 def compare_with_baseline(bundle, corpus, data_dir, folder, split: str, is_wanted) -> list[str]:
     """Compares baselines with the predictions of `write_evaluation`; returns a line for each.
 

@@ -80,8 +80,9 @@ def evaluate(
         version = series.recorded_version(workdir)
         series.evaluate_series(workdir, split, partial(corpus_of, version=version))
         return
-    bundle = load_bundle(find_bundle(checkpoint))
-    folder = Path(output or f"{workdir}/evaluation")
+    directory = find_bundle(checkpoint)
+    folder = loading.evaluation_folder(directory, workdir, output)
+    bundle = load_bundle(directory)
     corpus = corpus_of(bundle.config.data, bundle.info["tokenizer"]["version"])
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
     compared = loading.compare_with_baseline(bundle, corpus, data_dir, folder, split, baseline)

@@ -128,24 +128,33 @@ def evaluation_folder(bundle_directory: Path, workdir, output) -> Path:
     return Path(workdir) / "evaluation"
 
 
-def compare_with_baseline(bundle, corpus, data_dir, folder, split: str, is_wanted) -> list[str]:
+def wants_baseline(flag, bundle, split: str) -> bool:
+    """Returns whether baselines are scored beside a model on a split.
+
+    `flag` is the value of --baseline; None = only the user's own tables have baselines. Raises
+    UserError if the flag asks for baselines of a task or a split that has none.
+    """
+    is_possible = bundle.model.criterion == "accuracy" and split != "train"
+    if flag and not is_possible:
+        raise UserError(
+            "--baseline needs a model that predicts classes, and another split than train; leave "
+            f"it out for {bundle.info['name']} on {split}."
+        )
+    return is_possible and (bundle.config.data.corpus == "table" if flag is None else flag)
+
+
+def compare_with_baseline(bundle, corpus, data_dir, folder, split: str) -> list[str]:
     """Compares baselines with the predictions of `write_evaluation`; returns a line for each.
 
     The baselines read the corpus' files in `data_dir`, since a prepared corpus lacks the words of
-    dev and test that have no vector. `is_wanted` is the value of --baseline; None = only the user's
-    own tables have baselines.
+    dev and test that have no vector.
     """
     import numpy as np
 
     from data_prep.corpora import read_texts
-    from disan_tf.input_pipeline.corpus_format import Keys
     from disan_tf.study.baseline import describe_baseline, fit_baselines, texts_of
     from disan_tf.training.evaluation import scored_split
 
-    if is_wanted is None:
-        is_wanted = corpus.manifest[Keys.CORPUS] == "table"
-    if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
-        return []
     splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
     criterion = bundle.config.train.get("criterion") or bundle.model.criterion
     judged = len(bundle.classes), criterion

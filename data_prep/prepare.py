@@ -98,9 +98,12 @@ def _write_corpus(options, data_dir: Path, folder: Path, version: int) -> None:
     Raises:
       UserError: see `prepare`; or an input changed during preparation.
     """
-    vector_files, bilm = _find_files(options, data_dir)
-    files = [*READERS[options.corpus].files(data_dir, options), *vector_files, *bilm]
-    states = {path: state(path) for path in files}
+    texts, vector_files, bilm = _find_files(options, data_dir)
+    if vector_files:
+        word_vectors.check_dimension(vector_files[0], word_vectors.dimension(options))
+    if bilm:
+        bilm_files.read_word_length(bilm[0])
+    states = {path: state(path) for path in texts + vector_files + bilm}
     with stages(4) as begin:
         begin(f"preparing: reads {options.corpus}")
         corpus = _read_corpus(options, data_dir, version)
@@ -110,7 +113,7 @@ def _write_corpus(options, data_dir: Path, folder: Path, version: int) -> None:
         begin("preparing: takes digests of the files")
         manifest[Keys.INPUTS] = {
             Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
-            for path in corpus.inputs + vector_files + list(bilm)
+            for path in corpus.inputs + vector_files + bilm
             if path.parent != subsets.PACKAGED  # the same wherever the package is
         }
     for path, before in states.items():  # after the digests, so that these match the read files
@@ -150,19 +153,19 @@ def _write_arrays(
     return manifest
 
 
-def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path]]:
-    """Returns the vector file with its list of words, and the biLM's files, if any."""
-    READERS[options.corpus].files(data_dir, options)
-    vectors, bilm = [], []
+def _find_files(options, data_dir: Path) -> tuple[list[Path], list[Path], list[Path]]:
+    """Returns the files that would be read now: of the corpus, of word vectors, and of a biLM.
+
+    The list of words, if the options name one, follows the file of word vectors.
+    """
+    texts, vectors, bilm = READERS[options.corpus].files(data_dir, options), [], []
     if options.vectors:
         vectors = [word_vectors.find(data_dir, options.vectors)]
-        word_vectors.check_dimension(vectors[0], word_vectors.dimension(options))
         if words := options.get("vector_words"):
             vectors.append(subsets.find_words(data_dir, words))
     if options.get("bilm"):
         bilm = bilm_files.find(data_dir, options.bilm)
-        bilm_files.read_word_length(bilm[0])
-    return vectors, bilm
+    return texts, vectors, bilm
 
 
 def _read_corpus(options, data_dir: Path, version: int) -> Corpus:
@@ -197,7 +200,7 @@ def is_current(target: Path, data_dir: Path, options) -> bool:
     """Returns whether `target` is prepared from the current files in the current format.
 
     Raises:
-      UserError: the raw corpus is missing, or the manifest of `target` is damaged.
+      UserError: a raw file is missing, or the manifest of `target` is damaged.
     """
     if not (target / MANIFEST).is_file():
         return False
@@ -205,8 +208,8 @@ def is_current(target: Path, data_dir: Path, options) -> bool:
         return False
     inputs = read_manifest(target)[Keys.INPUTS]
     recorded = {(data_dir / name).resolve(): content for name, content in inputs.items()}
-    files = READERS[options.corpus].files(data_dir, options)
-    if not {path.resolve() for path in files} <= recorded.keys():
+    files = (path for paths in _find_files(options, data_dir) for path in paths)
+    if not {it.resolve() for it in files if it.parent != subsets.PACKAGED} <= recorded.keys():
         return False
     return all(_is_unchanged(path, content) for path, content in recorded.items())
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from data_prep.corpora import READERS
+from disan_tf.common.atomic import write_arrays
 from disan_tf.common.errors import explain
 from disan_tf.common.files import sha256
 from disan_tf.runs.bundle import load_bundle, read_info
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.recorded_config import read_config
+from disan_tf.runs.run import read_evaluation
 from disan_tf.runs.run_summary import summarise_run
 from disan_tf.serving.inference.batches import look_up, tokenise
 from disan_tf.serving.inference.lines import read_chunks
@@ -51,7 +53,7 @@ INPUTS = {  # of predict
 DAMAGES = {  # for each ending of a name; others have bytes or lines damaged
     "json": (damage, damage_json),
     "jsonl": (damage, damage_json, damage_lines),
-    "h5": (damage,),
+    **dict.fromkeys(("h5", "npz"), (damage,)),
 }
 
 
@@ -85,6 +87,7 @@ def read_run(path, folder):
     summarise_run(folder / "run")
     read_config(folder / "run")
     MetricsLog.read(folder / "run/metrics.jsonl")
+    read_evaluation(folder / "run", "test")
 
 
 def read_bundle(path, folder):
@@ -112,11 +115,14 @@ def targets(tmp_path_factory):
     for name, text in {**VECTORS, **INPUTS}.items():
         (folder / name).write_text(text, encoding="utf-8")
     write_run(folder / "run", config_of())
+    labels = np.arange(4, dtype=np.uint8)
+    write_arrays(folder / "run/evaluation/test.npz", predictions=labels, labels=labels, step=20)
     make_bundle(folder / "made").rename(folder / "best")
     found = dict.fromkeys(CORPORA, read_corpus)
     found.update(dict.fromkeys(VECTORS, read_vectors))
     found.update(dict.fromkeys(INPUTS, read_inputs))
-    run_files = ("config.json", "run.json", "evaluation/test.json", "metrics.jsonl")
+    run_files = "config.json", "run.json", "metrics.jsonl"
+    run_files += "evaluation/test.json", "evaluation/test.npz"
     found.update(dict.fromkeys((f"run/{name}" for name in run_files), read_run))
     bundle_files = ("model.json", "vocabulary.txt", *read_info(folder / "best")["sha256"])
     found.update(dict.fromkeys((f"best/{name}" for name in bundle_files), read_bundle))

@@ -107,32 +107,54 @@ def find_dev(checkpoint, prepared_dir):
         return None
     try:
         corpus = PreparedCorpus(folder)
-        words = [(path / VOCABULARY).read_bytes() for path in (folder, Path(checkpoint))]
-        is_same = corpus.classes == info["classes"] and words[0] == words[1]
+        words = (Path(checkpoint) / VOCABULARY).read_bytes()
+        is_same = corpus.classes == info["classes"] and words == corpus.texts[VOCABULARY]
         return corpus.split("dev") if is_same else None
     except UserError as error:  # a damaged file stops no export
         notify(str(error))
         return None
 
 
-def compare_with_baseline(bundle, corpus, data_dir, folder, split: str, is_wanted) -> list[str]:
+def evaluation_folder(bundle_directory: Path, workdir, output) -> Path:
+    """Returns the folder for the scores of a model: `output`, or a folder of its work directory."""
+    if output:
+        return Path(output)
+    own = (Path(workdir) / "best").resolve(), Path(workdir).resolve()
+    if bundle_directory.resolve() not in own:
+        raise UserError(
+            f"{bundle_directory} is not the model of --workdir={workdir}; give --output for its "
+            "scores, or leave --checkpoint out."
+        )
+    return Path(workdir) / "evaluation"
+
+
+def wants_baseline(flag, bundle, split: str) -> bool:
+    """Returns whether baselines are scored beside a model on a split.
+
+    `flag` is the value of --baseline; None = only the user's own tables have baselines. Raises
+    UserError if the flag asks for baselines of a task or a split that has none.
+    """
+    is_possible = bundle.model.criterion == "accuracy" and split != "train"
+    if flag and not is_possible:
+        raise UserError(
+            "--baseline needs a model that predicts classes, and another split than train; leave "
+            f"it out for {bundle.info['name']} on {split}."
+        )
+    return is_possible and (bundle.config.data.corpus == "table" if flag is None else flag)
+
+
+def compare_with_baseline(bundle, corpus, data_dir, folder, split: str) -> list[str]:
     """Compares baselines with the predictions of `write_evaluation`; returns a line for each.
 
     The baselines read the corpus' files in `data_dir`, since a prepared corpus lacks the words of
-    dev and test that have no vector. `is_wanted` is the value of --baseline; None = only the user's
-    own tables have baselines.
+    dev and test that have no vector.
     """
     import numpy as np
 
     from data_prep.corpora import read_texts
-    from disan_tf.input_pipeline.corpus_format import Keys
     from disan_tf.study.baseline import describe_baseline, fit_baselines, texts_of
     from disan_tf.training.evaluation import scored_split
 
-    if is_wanted is None:
-        is_wanted = corpus.manifest[Keys.CORPUS] == "table"
-    if not is_wanted or bundle.model.criterion != "accuracy" or split == "train":
-        return []
     splits = [scored_split(bundle, corpus, name) for name in ("train", "dev", split)]
     criterion = bundle.config.train.get("criterion") or bundle.model.criterion
     judged = len(bundle.classes), criterion

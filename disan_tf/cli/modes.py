@@ -77,14 +77,22 @@ def evaluate(
         return loading.prepare_corpus(data, data_dir, prepared_dir, version=version)
 
     if workdir and Path(checkpoint) == Path(workdir) and not output and series.is_series(workdir):
+        if baseline:
+            raise UserError(
+                f"--baseline: {workdir} is a series, which has no baselines; leave it out."
+            )
         version = series.recorded_version(workdir)
         series.evaluate_series(workdir, split, partial(corpus_of, version=version))
         return
-    bundle = load_bundle(find_bundle(checkpoint))
-    folder = Path(output or f"{workdir}/evaluation")
+    directory = find_bundle(checkpoint)
+    folder = loading.evaluation_folder(directory, workdir, output)
+    bundle = load_bundle(directory)
+    has_baseline = loading.wants_baseline(baseline, bundle, split)
     corpus = corpus_of(bundle.config.data, bundle.info["tokenizer"]["version"])
     scores = evaluation.write_evaluation(folder, bundle, corpus, split)
-    compared = loading.compare_with_baseline(bundle, corpus, data_dir, folder, split, baseline)
+    compared = []
+    if has_baseline:
+        compared = loading.compare_with_baseline(bundle, corpus, data_dir, folder, split)
     print("\n\n".join([render_scores(scores, compared), *advise_folds(corpus.manifest)]))
 
 

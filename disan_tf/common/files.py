@@ -16,6 +16,8 @@ from disan_tf.common.schema import Schema, check_schema
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
 _BUFFER = 1 << 17  # bytes of a decompressed file
 LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
+_DEEPEST_JSON = 100  # objects and lists inside each other; code that reads them may recurse
+_LONGEST_INTEGER = 300  # digits; Python cannot convert longer ones to floats
 
 
 def read_json(path: PathLike, remedy: str, schema: Schema = dict):
@@ -33,11 +35,15 @@ def read_json(path: PathLike, remedy: str, schema: Schema = dict):
 
 
 def decode_json(content: bytes, name, remedy: str):
-    """Returns the value of a JSON text in UTF-8; UserError unless it is JSON with distinct keys."""
+    """Returns the value of a JSON text in UTF-8.
+
+    Raises:
+      UserError: it is not JSON with distinct keys, or is too long or nested too deeply.
+    """
     if len(content) > LONGEST_JSON:
         raise UserError(f"{name} has more than {LONGEST_JSON:,} bytes of JSON: {remedy}.")
     try:
-        return json.loads(content.decode("utf-8"), object_pairs_hook=distinct_keys)
+        return _check_depth(_DECODER.decode(content.decode("utf-8")))
     except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
         raise UserError(f"{name} is not readable JSON ({error}): {remedy}.") from None
 
@@ -50,6 +56,26 @@ def distinct_keys(pairs: list[tuple]) -> dict:
             raise ValueError(f"the key {key[:80]!r} is repeated")
         content[key] = value
     return content
+
+
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER:
+        raise ValueError(f"a number has {len(text)} digits")
+    return int(text)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=distinct_keys, parse_int=_integer)
+
+
+def _check_depth(value):
+    """Returns a value of JSON; raises ValueError if it is nested too deeply."""
+    level, depth = [value], 0
+    while level := [it for it in level if isinstance(it, (dict, list))]:
+        depth += 1
+        if depth > _DEEPEST_JSON:
+            raise ValueError(f"it has more than {_DEEPEST_JSON} levels")
+        level = [part for it in level for part in (it.values() if isinstance(it, dict) else it)]
+    return value
 
 
 def check_format(path: PathLike, content, known: int, remedy: str) -> None:

@@ -1,6 +1,8 @@
 """The files of a prepared corpus, as memory-mapped arrays."""
 
 import copy
+import hashlib
+import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_lines, sha256
+from disan_tf.common.files import decode_line
 from disan_tf.input_pipeline.cached_layers import CachedLayers, LayerFiles
 from disan_tf.input_pipeline.check_ranges import check_contexts, check_split
 from disan_tf.input_pipeline.corpus_format import (
@@ -132,6 +134,9 @@ class Split:
 class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.corpus_format`.
 
+    `texts` has the contents of the vocabulary and, if the corpus has them, the word forms, by file
+    name. They are read at once, because another process may prepare the corpus again.
+
     Raises UserError if a file is missing or damaged, or has the format of another version.
     """
 
@@ -142,11 +147,8 @@ class PreparedCorpus:
         self.manifest = read_manifest(self.directory)
         self.classes = self.manifest[Keys.CLASSES]
         self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
-        texts = [name for name in (VOCABULARY, WORD_FORMS) if name in self._records]
-        for name in texts:
-            path = check_size(self.directory / name, self._records, REMEDY)
-            if sha256(path) != self._records[name]["sha256"]:
-                raise UserError(f"{path} changed since it was written; {REMEDY}.")
+        names = [VOCABULARY, *({WORD_FORMS} & self._records.keys())]
+        self.texts = {name: self._read(name) for name in names}
 
     def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
         """Returns a copy of the corpus whose splits have the cached layers of the biLM."""
@@ -189,8 +191,9 @@ class PreparedCorpus:
     @property
     def vocabulary(self) -> list:
         """The words in the order of their ids, from id 2."""
-        path = check_size(self.directory / VOCABULARY, self._records, REMEDY)
-        words = [word for _, word in read_lines(path)]
+        lines = enumerate(io.BytesIO(self.texts[VOCABULARY]), start=1)
+        path = self.directory / VOCABULARY
+        words = [decode_line(line, path, number, REMEDY) for number, line in lines]
         if len(words) != sum(self.words):
             raise self._damaged(f"{VOCABULARY} has {len(words):,} words, not {self.words}")
         return words
@@ -253,6 +256,13 @@ class PreparedCorpus:
     @property
     def _records(self):
         return self.manifest[Keys.FILES]
+
+    def _read(self, name) -> bytes:
+        path = check_size(self.directory / name, self._records, REMEDY)
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != self._records[name]["sha256"]:
+            raise UserError(f"{path} changed since it was written; {REMEDY}.")
+        return content
 
     def _array(self, name):
         path = array_file(self.directory, name)

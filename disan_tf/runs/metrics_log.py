@@ -8,7 +8,7 @@ import numpy as np
 
 from disan_tf.common.atomic import naming, write_atomically
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_lines
+from disan_tf.common.files import decode_json, read_lines
 from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline import BatchPlan
 
@@ -41,19 +41,19 @@ class MetricsLog:
         """Returns all records; ignores an incomplete last line, which a killed training leaves.
 
         Raises:
-          UserError: a line before the last is not JSON.
+          UserError: a line before the last is not JSON, or a line lacks a value.
         """
         lines = list(read_lines(path)) if Path(path).exists() else []
         records = []
         for number, line in lines:
-            where = f"{path}, line {number}"
+            where, remedy = f"{path}, line {number}", "delete the line to continue"
             try:
-                record = json.loads(line)
-            except ValueError:
+                record = decode_json(line.encode(), where, remedy)
+            except UserError:
                 if number < len(lines):
-                    raise UserError(f"{where}: not JSON; delete the line to continue.") from None
+                    raise
                 break
-            records.append(check_schema(where, record, _RECORD, "delete the line to continue"))
+            records.append(check_schema(where, record, _RECORD, remedy))
         return records
 
 

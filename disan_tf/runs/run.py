@@ -1,14 +1,15 @@
 """Reads the scores and predictions of a training or a series, also while it goes on."""
 
 import contextlib
+import io
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Optional
 
 import numpy as np
+from numpy.lib import format as npy
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import flatten
@@ -22,10 +23,7 @@ from disan_tf.runs.work_directory import read_start
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
 _KEPT = (*SCORES, "perplexity")
-_DAMAGES = (
-    *(OSError, ValueError, TypeError, KeyError, EOFError, NotImplementedError),
-    *(zipfile.BadZipFile, zlib.error),
-)
+LARGEST_ARRAYS = 1 << 28  # bytes in a file; 30 million predictions and their labels have fewer
 
 
 class Member(NamedTuple):
@@ -122,12 +120,29 @@ def read_evaluation(workdir: Path, split: str) -> Optional[Predictions]:
 
 @contextlib.contextmanager
 def open_arrays(path: Path, remedy: str) -> Iterator[Mapping[str, np.ndarray]]:
-    """Opens arrays; whatever shows that they are damaged becomes a UserError."""
+    """Yields the arrays of a file; whatever shows that they are damaged becomes a UserError."""
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            yield arrays
-    except _DAMAGES as error:
+        yield _read_members(path)
+    except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
+
+
+def _read_members(path: Path) -> dict[str, np.ndarray]:
+    """Reads an `.npz` file; raises OSError or ValueError if it is damaged or too large."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            if size > LARGEST_ARRAYS:
+                raise ValueError(f"it expands to {size:,} bytes, more than {LARGEST_ARRAYS:,}")
+            contents = {it.filename: io.BytesIO(archive.read(it)) for it in archive.infolist()}
+        return {
+            name.removesuffix(".npy"): npy.read_array(content, allow_pickle=False)
+            for name, content in contents.items()
+        }
+    except OSError:
+        raise
+    except Exception as error:  # damaged archives and headers of arrays may raise any error
+        raise ValueError(" ".join(str(error).split())[:200] or type(error).__name__) from None
 
 
 def read_arrays(arrays: Mapping[str, np.ndarray], prefix: str = "") -> Predictions:

@@ -79,6 +79,11 @@ class Schedule:
         return self.is_saved(step) or step % self.log_every == 0
 
     def is_over(self, step: int, best_step: int) -> bool:
-        """Returns whether the training ends at `step`; `best_step` had the best evaluation."""
-        stale = self.patience and step - best_step >= self.patience * self.evaluate_every
-        return step >= self.steps or bool(stale)
+        """Returns whether the training ends at `step`; `best_step` had the best evaluation.
+
+        Patience ends a training only at an evaluation. `best_step` may be no multiple of
+        `evaluate_every`, if `steps` was smaller once.
+        """
+        may_stop = self.patience > 0 and self.is_evaluated(step)
+        is_stale = step - best_step >= self.patience * self.evaluate_every
+        return step >= self.steps or (may_stop and is_stale)

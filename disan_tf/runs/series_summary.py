@@ -13,6 +13,7 @@ from disan_tf.common.tables import text_table
 from disan_tf.runs.recorded_config import is_same_experiment, read_config
 from disan_tf.runs.run_summary import SCORES, criteria, is_finished, summarise_run
 from disan_tf.runs.schedule import Schedule
+from disan_tf.runs.work_directory import changed_inputs
 
 _LAYOUTS = ("seed-*", "fold-*", "seed-*/fold-*")  # of members' folders; a series has one layout
 _SHARED = ("versions", "commit", "parameters", "inputs", "data", "init_from")  # of the first
@@ -66,7 +67,7 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
     runs = (recorded, added)
     if not is_same_experiment(recorded["config"], added["config"]):
         return None
-    if _origin(recorded) != _origin(added):
+    if changed_inputs(*(run["inputs"] for run in runs)) or _origin(recorded) != _origin(added):
         return None
     parts = [run if "members" in run else _of_one(member_name(run["config"]), run) for run in runs]
     places = [_place(member) for part in parts for member in part["members"]]
@@ -162,10 +163,9 @@ def _place(member):
 
 
 def _origin(run):
-    """Returns what all members of a series have in common besides the config."""
-    digests = sorted(file["sha256"] for file in run["inputs"].values())  # a file may be renamed
+    """Returns what all members of a series have in common besides the config and the inputs."""
     read = [run["data"][key] for key in ("unit", "training_read")]  # other counts vary by fold
-    return [digests, read, *(run.get(key) for key in ("versions", "parameters", "init_from"))]
+    return [read, *(run.get(key) for key in ("versions", "parameters", "init_from"))]
 
 
 def _of_one(name, run):

@@ -87,12 +87,7 @@ class WorkDirectory:
         if corpus is not None and path.exists() and any(self.checkpoints.glob("*")):
             run = read_json(path, "choose another --workdir", RUN)
             check_format(path, run, FORMAT, VERSION_REMEDY)
-            inputs = corpus.manifest[Keys.INPUTS], run["inputs"]
-            same = set.intersection(*({it["sha256"] for it in files.values()} for files in inputs))
-            changed = {
-                name for files in inputs for name, it in files.items() if it["sha256"] not in same
-            }
-            if changed:
+            if changed := changed_inputs(run["inputs"], corpus.manifest[Keys.INPUTS]):
                 raise UserError(
                     f"{self.path} holds a training on other contents of "
                     f"{', '.join(sorted(changed))}; restore them, or choose another --workdir."
@@ -144,6 +139,21 @@ class WorkDirectory:
         path = self.path / "run.json"
         run = read_json(path, "choose another --workdir", RUN)
         write_json(path, {**run, "machine": {**run["machine"], "load_after": load()}})
+
+
+def changed_inputs(recorded: dict, current: dict) -> set[str]:
+    """Returns the names of files whose contents differ between two records of inputs.
+
+    A file is renamed, and has not changed, if its content has a new name and its old name is gone.
+    """
+    before, after = (
+        {name: file["sha256"] for name, file in inputs.items()} for inputs in (recorded, current)
+    )
+    new = {digest: name for name, digest in after.items() if name not in before}
+    renamed = {
+        name if name in after else new.pop(digest, name): digest for name, digest in before.items()
+    }
+    return {name for name, _ in renamed.items() ^ after.items()}
 
 
 def check_start(workdir: Path, name: Optional[str]) -> None:

@@ -59,7 +59,15 @@ def test_a_byte_that_does_not_decode_is_named_with_line_and_column(tmp_path):
     assert "convert the file" in message
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"a": "\xff"}', b"[]", b"null", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{", b'{"a": "\xff"}', b"[]", b"null"),
+        pytest.param(b"[" * 100_000, id="nested a lot"),
+        pytest.param(b'{"a": ' + b"[" * 100 + b"]" * 100 + b"}", id="nested"),
+        pytest.param(b'{"a": ' + b"1" * 400 + b"}", id="a long number"),
+    ],
+)
 def test_broken_json_is_named_with_the_remedy(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(UserError, match=r"a\.json.*(an object|not readable JSON).*train again\.$"):

@@ -236,6 +236,26 @@ def test_a_file_that_would_be_read_now_and_was_not_is_read(tmp_path, prepared_di
     assert load(first, "dev.example_id").tolist() == [b"json"]
 
 
+def test_a_vector_file_that_fits_a_pattern_better_is_read(data_dir, prepared_dir):
+    (data_dir / "glove/tiny.txt").rename(data_dir / "glove/tiny_subset.txt")
+    chosen = options(vectors="glove/tiny*.txt")
+    first = prepare(chosen, data_dir, prepared_dir)
+    (data_dir / "glove/tiny.txt").write_text("soup 9 2\n", encoding="utf-8")
+    assert prepare(chosen, data_dir, prepared_dir) == first
+    assert read_manifest(first)["vectors"]["rows"] == 1
+
+
+def test_a_list_of_words_that_replaces_the_one_of_the_package_is_read(data_dir, prepared_dir):
+    chosen = options(vector_words="glove_840B_4180")
+    first = prepare(chosen, data_dir, prepared_dir)
+    before = (first / "embeddings.npy").stat().st_ino
+    assert (prepare(chosen, data_dir, prepared_dir) / "embeddings.npy").stat().st_ino == before
+    (data_dir / "subsets").mkdir()
+    (data_dir / "subsets/glove_840B_4180.words").write_text("is\n", encoding="utf-8")
+    manifest = read_manifest(prepare(chosen, data_dir, prepared_dir))
+    assert manifest["vectors"]["training_words_found"] == 1
+
+
 def test_two_preparations_have_the_same_bytes_and_other_options_another_name(data_dir, tmp_path):
     first, second = (prepare(options(), data_dir, tmp_path / name) for name in ("a", "b"))
     assert first.name == second.name

@@ -64,6 +64,14 @@ def test_a_model_that_reads_features_gets_them_from_text(tmp_path, corpus):
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_bundle_keeps_the_words_of_a_corpus_that_was_prepared_again_since(tmp_path, corpus):
+    for name in ("vocabulary.txt", "forms.tsv"):
+        (corpus.directory / name).write_text("other\tother\tother\n")
+    bundle = save(tmp_path / "best", "drcn_snli", corpus)
+    assert bundle.vocabulary == corpus.vocabulary == WORDS
+    assert read_forms(tmp_path / "best/forms.tsv") == list(FORMS)
+
+
 @pytest.mark.parametrize(
     "name, tokens", [("whitespace", "A well-made one ."), ("kim", "A well made one")]
 )

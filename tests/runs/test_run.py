@@ -1,10 +1,13 @@
 """disan_tf/runs/run.py: runs as they are read, evaluated or not."""
 
+import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
 
+from disan_tf.runs import run as runs
 from disan_tf.runs.run import find_runs, read_run
 from disan_tf.runs.series_summary import summarise_series
 from tests.support.errors import user_error
@@ -54,6 +57,54 @@ def test_members_with_another_number_of_steps_do_not_count(tmp_path):
     path.write_text(path.read_text().replace('"steps": 30', '"steps": 20'))
     assert read_run(str(folder)).values("test", "accuracy") == [0.4, 0.6]
     assert [member["seed"] for member in summarise_series(folder)["members"]] == [1, 3]
+
+
+def _archive(member: bytes, flag=0) -> bytes:
+    """A zip archive with one array; `flag` is set in the archive's record of it."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("step.npy", member)
+        archive.infolist()[0].flag_bits |= flag
+    return file.getvalue()
+
+
+def _array(header: str) -> bytes:
+    return b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode()
+
+
+def test_predictions_that_expand_too_much_are_not_read(tmp_path, monkeypatch):
+    folder = write_run(tmp_path / "run", config_of())
+    zeros = np.zeros(5000, np.uint8)
+    np.savez_compressed(folder / "evaluation/test.npz", predictions=zeros, labels=zeros, step=20)
+    assert len(read_run(str(folder)).members[0].predictions["test"].labels) == 5000
+    monkeypatch.setattr(runs, "LARGEST_ARRAYS", 10_000)
+    assert "test.npz is damaged (it expands to 10," in user_error(read_run, str(folder))
+
+
+_HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (SHAPE)}"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(_archive(_array(_HEADER), flag=1), id="encrypted"),
+        pytest.param(_archive(_array(_HEADER[:-1])), id="no literal"),
+        pytest.param(_archive(_array(_HEADER.replace("SHAPE", "10**15,"))), id="no number"),
+        pytest.param(_archive(_array(_HEADER.replace("SHAPE", f"{10**15},"))), id="no memory"),
+        pytest.param(_array(_HEADER.replace("SHAPE", "")) + bytes(8), id="no archive"),
+    ],
+)
+def test_damaged_predictions_are_refused(content, tmp_path):
+    folder = write_run(tmp_path / "run", config_of())
+    (folder / "evaluation/test.npz").write_bytes(content)
+    assert "test.npz is damaged (" in user_error(read_run, str(folder))
+
+
+def test_predictions_of_an_infinite_step_are_refused(tmp_path):
+    folder = write_run(tmp_path / "run", config_of())
+    labels = np.zeros(3, np.uint8)
+    np.savez(folder / "evaluation/test.npz", predictions=labels, labels=labels, step=np.inf)
+    assert "test.npz is damaged (" in user_error(read_run, str(folder))
 
 
 @pytest.mark.parametrize(

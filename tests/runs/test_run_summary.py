@@ -19,7 +19,11 @@ def workdir(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "step, best_step, over", [(100, 90, True), (60, 30, True), (60, 40, False), (0, 0, False)]
+    "step, best_step, over",
+    [
+        *((100, 90, True), (60, 30, True), (60, 40, False), (0, 0, False)),
+        *((68, 38, False), (70, 38, True)),  # no evaluation after 68 steps
+    ],
 )
 def test_a_training_is_over_at_its_last_step_or_without_patience(step, best_step, over):
     assert SCHEDULE.is_over(step, best_step) == over

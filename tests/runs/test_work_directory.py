@@ -1,8 +1,12 @@
-"""Where a run says that it comes from."""
+"""Where a run says that it comes from, and with which data it may resume."""
+
+from types import SimpleNamespace
 
 import pytest
 
-from disan_tf.runs.work_directory import command_line, data_summary
+from disan_tf.runs.work_directory import WorkDirectory, command_line, data_summary
+from tests.support.errors import user_error
+from tests.support.runs.finished import config_of, write_run
 
 
 @pytest.mark.parametrize(
@@ -43,3 +47,36 @@ def test_facts_of_a_manifest():
         "official_training_examples": 1000,
         "training_tokens_covered": 0.5,
     }
+
+
+def _inputs(**digests):
+    return {f"{name}.txt": {"sha256": digest} for name, digest in digests.items()}
+
+
+@pytest.fixture
+def claim(tmp_path):
+    """Claims a training on a dev file of digest a and a test file of digest b."""
+    config = config_of()
+    write_run(tmp_path, config, inputs=_inputs(dev="a", test="b"))
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints/checkpoint").touch()
+    work = WorkDirectory(tmp_path, SimpleNamespace(to_dict=lambda: config))
+    return lambda **digests: work.claim(SimpleNamespace(manifest={"inputs": _inputs(**digests)}))
+
+
+def test_a_training_resumes_with_a_renamed_file(claim):
+    claim(valid="a", test="b")
+
+
+@pytest.mark.parametrize(
+    "digests, changed",
+    [
+        ({"dev": "b", "test": "a"}, "dev.txt, test.txt"),
+        ({"dev": "a", "test": "a"}, "test.txt"),
+        ({"test": "a", "valid": "b"}, "dev.txt, test.txt, valid.txt"),
+        ({"dev": "a", "test": "b", "more": "b"}, "more.txt"),
+        ({"dev": "a"}, "test.txt"),
+    ],
+)
+def test_a_training_does_not_resume_with_exchanged_files(digests, changed, claim):
+    assert f"other contents of {changed}; restore" in user_error(claim, **digests)

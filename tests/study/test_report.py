@@ -160,6 +160,14 @@ def test_a_file_of_another_name_and_the_same_content_is_the_same_input(tmp_path)
     assert len(result["members"]) == 2
 
 
+def test_seeds_with_exchanged_files_are_not_joined(tmp_path):
+    for seed, digests in enumerate(("ab", "ba"), start=1):
+        inputs = {name: {"sha256": it} for name, it in zip(("dev.txt", "test.txt"), digests)}
+        write_run(tmp_path / f"run{seed}/it", config_of(seed=seed), inputs=inputs)
+    _record(tmp_path / "run1/it", tmp_path / "out")
+    assert "members" not in _record(tmp_path / "run2/it", tmp_path / "out")
+
+
 @pytest.mark.parametrize("lengths", [(4, 6), (0, 6)])
 def test_joined_lengths_have_the_deviation_over_all_members(apart, lengths):
     for path in apart.glob("*/it/seed-*/evaluation/test.json"):

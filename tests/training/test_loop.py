@@ -156,6 +156,13 @@ def test_training_stops_early_without_a_better_score(corpus, tmp_path):
     assert (summary["best_step"], summary["step"]) == (10, 30)
 
 
+def test_patience_ends_a_training_at_an_evaluation(corpus, tmp_path):
+    train = partial(_config, learning_rate=0.0, patience=2)  # the first evaluation is the best
+    assert make_loop(train(steps=6), corpus, tmp_path).run()["best_step"] == 6
+    longer = make_loop(train(steps=200), corpus, tmp_path)
+    assert (longer.run()["step"], records_of(longer, "dev")[-1]["step"]) == (30, 30)
+
+
 @pytest.mark.slow
 def test_a_training_that_patience_ended_goes_on_with_more_of_it(corpus, tmp_path):
     train = partial(_config, learning_rate=0.0)  # of which no evaluation is better than the first

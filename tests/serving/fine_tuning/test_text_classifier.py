@@ -155,7 +155,8 @@ def test_a_loss_tells_the_labels_that_it_reads(loss, kind):
 
 def test_predict_ignores_labels(classifier):
     expected = classifier.predict(TEXTS, verbose=0)
-    for labels in (np.eye(2)[LABELS], ["unknown"] * len(TEXTS)):
+    two_columns = {"first": LABELS, "second": LABELS}
+    for labels in (np.eye(2)[LABELS], ["unknown"] * len(TEXTS), two_columns):
         batches = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(9)
         for given in (batches, _sequence([(TEXTS, labels)])):
             np.testing.assert_allclose(classifier.predict(given, verbose=0), expected, rtol=1e-5)

@@ -29,9 +29,10 @@ def read_examples(
     predictions, whose `kind` is None, a generator may also yield texts, pairs or records.
 
     `kind` says what the labels become. "numbers": class names become class numbers; if all names
-    are whole numbers, integer labels are names. "rows": names and numbers become one-hot rows, and
-    rows stay as they are. "": names become numbers, and numeric labels stay as they are. "sets":
-    see `read_label_sets`. None: labels are left out. See also `labels_of`.
+    are whole numbers, integer labels are names, but beside word ids they are class numbers, as the
+    preprocessor returns them. "rows": names and numbers become one-hot rows, and rows stay as they
+    are. "": names become numbers, and numeric labels stay as they are. "sets": see
+    `read_label_sets`. None: labels are left out. See also `labels_of`.
 
     Raises:
       ValueError: the labels are missing, or a text or label is wrong; then the message has its
@@ -150,7 +151,7 @@ def _read_dataset(
             return (texts,)  # in a tuple: Keras would read a pair as (x, y)
         labels = single_column(others[0])
         if tf.is_tensor(labels):
-            labels = label_tensor(labels, classes, kind)
+            labels = label_tensor(labels, texts, classes, kind)
         return (texts, labels, *others[1:])
 
     return dataset.map(convert, tf.data.AUTOTUNE)

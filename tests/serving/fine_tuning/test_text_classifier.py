@@ -102,6 +102,21 @@ def test_labels_that_are_names_and_numbers_are_read_once(validation, preset):
     assert history.history["val_loss"] == pytest.approx([loss])
 
 
+@pytest.mark.parametrize("classes", [("1", "0"), ("1", "2", "3", "4", "5")], ids=len)
+def test_labels_beside_word_ids_are_class_numbers_also_if_names_are_numbers(classes, preset):
+    model = TextClassifier.from_preset(preset, classes=classes)
+    names = [classes[-1 - label] for label in LABELS]
+    expected = model.evaluate(TEXTS, names, verbose=0)
+    for labels in (names, list(map(int, names))):
+        dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(9)
+        ids, numbers = model.preprocessor(TEXTS, labels)
+        named = ids, np.array(names)
+        for given in ((dataset.map(model.preprocessor),), (ids, numbers), named):
+            assert model.evaluate(*given, verbose=0) == pytest.approx(expected)
+        assert model.test_on_batch(ids, numbers) == pytest.approx(expected)
+        assert model.evaluate(_sequence([(ids, numbers)]), verbose=0) == pytest.approx(expected)
+
+
 def test_texts_and_labels_by_name_train(classifier):
     model = copy.deepcopy(classifier)
     by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, NAMES)).batch(8)

@@ -60,8 +60,14 @@ def write_preset(
 
     An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores", and
     "multi_label" if that is true.
-    ValueError: a file that is not part of a preset would be overwritten.
+    ValueError: a file that is not part of a preset would be overwritten, or the folder is a work
+    directory, whose best model would be loaded instead.
     """
+    if (folder / "best" / "model.json").is_file():
+        raise ValueError(
+            f"{folder} is a work directory, whose best model would be loaded instead of the "
+            "preset; choose another folder."
+        )
     content = "".join(f"{word}\n" for word in words).encode()
     found = [folder / name for name in ("model.json", _CARD) if (folder / name).exists()]
     vocabulary = folder / VOCABULARY

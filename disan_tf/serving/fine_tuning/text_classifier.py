@@ -477,8 +477,8 @@ class TextClassifier(TextModel):
 
         Raises:
           ValueError: the classifier was not made by `from_preset`; its preprocessor has a
-            `sequence_length`, which a preset does not record; or a file that is not part of a
-            preset would be overwritten, such as a README.md.
+            `sequence_length`, which a preset does not record; the folder is a work directory; or a
+            file that is not part of a preset would be overwritten, such as a README.md.
         """
         config = json.loads(self._config)
         if config is None:

@@ -363,6 +363,16 @@ def test_a_preset_replaces_nothing_but_a_preset(classifier, tmp_path):
     assert len([*tmp_path.glob("*.weights.h5")]) == 3
 
 
+def test_a_preset_is_not_saved_where_the_best_model_of_a_training_would_be_loaded(
+    classifier, tmp_path
+):
+    classifier.save_to_preset(tmp_path / "best")
+    message = f"^{tmp_path} is a work directory, .* instead of the preset; choose another folder"
+    with pytest.raises(ValueError, match=message):
+        classifier.save_to_preset(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["best"]
+
+
 @pytest.mark.parametrize("preset, pairs", [("sick_bundle", True), ("nli_bundle", False)])
 def test_a_preset_folder_has_new_heads_and_words(preset, pairs, tmp_path, request):
     folder = request.getfixturevalue(preset).directory

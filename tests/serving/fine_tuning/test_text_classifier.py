@@ -363,6 +363,19 @@ def test_a_preset_replaces_nothing_but_a_preset(classifier, tmp_path):
     assert len([*tmp_path.glob("*.weights.h5")]) == 3
 
 
+@pytest.mark.parametrize("frozen", [("encoder",), ("sentence_model",), ("encoder", "head")])
+def test_a_preset_records_the_parameters_of_frozen_parts(frozen, preset, quick_bundle, tmp_path):
+    model = TextClassifier.from_preset(preset)
+    for name in frozen:
+        getattr(model, name).trainable = False
+    trained = [weight.name for weight in model.trainable_weights]
+    model.save_to_preset(tmp_path)
+    info = json.loads((tmp_path / "model.json").read_text())
+    assert info["parameters"] == quick_bundle.info["parameters"]
+    assert f"| parameters | {info['parameters']:,}, and " in (tmp_path / "README.md").read_text()
+    assert [weight.name for weight in model.trainable_weights] == trained
+
+
 def test_a_preset_is_not_saved_where_the_best_model_of_a_training_would_be_loaded(
     classifier, tmp_path
 ):

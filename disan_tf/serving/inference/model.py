@@ -160,9 +160,11 @@ class LoadedModel:
 
     def preprocess(self, sentences: Sentences) -> dict[str, tf.Tensor]:
         """Returns the inputs of `keras_model` for sentences or pairs; see `predict`."""
-        tokens, _, reading = self._read(sentences, self._bundle.model.fields)
+        fields = self._bundle.model.fields
+        tokens, _, reading = self._read(sentences, fields)
         self._remark(reading)
-        return dict(zip(self._bundle.model.reads, look_up(tokens, self._text_to_ids)))
+        columns = zip(*tokens) if tokens else [()] * len(fields)
+        return dict(zip(self._bundle.model.reads, self._text_to_ids.inputs(*columns)))
 
     def encode(
         self,

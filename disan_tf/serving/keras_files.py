@@ -57,8 +57,8 @@ def load_keras(path: Union[str, Path]) -> tf.keras.Model:
     version of Keras must have written the file. The model is compiled if it was saved so.
 
     Raises:
-      UserError: the file is missing or damaged, names any other class or function, or its weights
-        are not finite, are in other files, or do not match the model.
+      UserError: the file cannot be opened, is damaged, or names any other class or function; or its
+        weights are not finite, are in other files, or do not match the model.
     """
     path = Path(path)
     with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +90,11 @@ def _unpack(path: Path, weights: Path) -> dict[str, bytes]:
     Keras does not compress. Since no member may be compressed, none is larger than the file.
     """
     try:
-        with zipfile.ZipFile(path) as file:
+        opened = path.open("rb")
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened ({error.strerror}); check the path.") from None
+    try:
+        with opened, zipfile.ZipFile(opened) as file:
             members = file.infolist()
             if sorted(member.filename for member in members) != sorted([*_JSON, _WEIGHTS]):
                 names = f"{', '.join(_JSON)} and {_WEIGHTS}"
@@ -106,8 +110,6 @@ def _unpack(path: Path, weights: Path) -> dict[str, bytes]:
                 with file.open(name) as member:
                     texts[name] = member.read(LONGEST_JSON + 1)
             return texts
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist; check the path.") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
         raise UserError(f"{path} is no .keras file, or is damaged ({error}); {REMEDY}.") from None
 

@@ -28,15 +28,18 @@ def _number(label: str) -> float:
         return math.nan
 
 
-def class_numbers(labels: Iterable, classes: Sequence[str]) -> np.ndarray:
+def class_numbers(
+    labels: Iterable, classes: Sequence[str], numbers_are_names: bool = True
+) -> np.ndarray:
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
     `classes` are the names, in the order of their numbers, from 0. If all names are whole numbers,
-    or truth values, then such labels are names. A label that is neither name nor number is a
-    ValueError, whose message has its position.
+    or truth values, then such labels are names; without `numbers_are_names`, numbers are always
+    class numbers. A label that is neither name nor number is a ValueError, whose message has its
+    position.
     """
     numbers = {name: number for number, name in enumerate(classes)}
-    are_whole = all(_number(name).is_integer() for name in classes)
+    are_whole = numbers_are_names and all(_number(name).is_integer() for name in classes)
     return np.array(
         [_class_number(*item, numbers, are_whole) for item in enumerate(labels)], np.int64
     )

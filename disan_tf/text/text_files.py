@@ -103,7 +103,7 @@ class TextLines:
         flag: str = "",
     ):
         self._read, self._name, self._format = read, name, input_format
-        self._encoding = encoding
+        self._encoding, self._flag = encoding, flag
         self._remedy = (
             "save the text as UTF-8" + f", or name its encoding, as in {flag}=latin-1" * bool(flag)
         )
@@ -168,6 +168,12 @@ class TextLines:
                     f"0x{error.object[error.start]:02x} is not {self._encoding.upper()}; "
                     f"{self._remedy}."
                 ) from None
+            except UnicodeError as error:  # UTF-16 or UTF-32 without its mark
+                raise UserError(
+                    f"{self._name} is not {self._encoding.upper()} ({error}); name the encoding of "
+                    "a file without a byte order mark, such as "
+                    f"{self._flag}={self._encoding}-le or {self._encoding}-be."
+                ) from None
             newlines += text.count("\n")
             if text:
                 yield text.encode("utf-8")
@@ -206,7 +212,7 @@ def detect_format(head: bytes, encoding: str = "utf-8") -> Optional[str]:
     is_wide = any(map(head.startswith, _MARKS)) or "\n".encode(encoding) != b"\n"
     start = head[:4096]
     if kind is None and start.count(b"\0") > len(start) // 8 and not is_wide:
-        return "binary data, or UTF-16 without a byte order mark"
+        return "binary data, or UTF-16 without a byte order mark (encoding utf-16-le or utf-16-be)"
     return kind
 
 

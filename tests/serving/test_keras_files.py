@@ -194,6 +194,10 @@ def test_a_damaged_file_is_refused(damage, members, tmp_path):
     _refused(path, "is no .keras file, or is damaged")
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UserError, match="a.keras does not exist; check the path"):
-        disan_tf.load_keras(tmp_path / "a.keras")
+@pytest.mark.parametrize(
+    "name, reason", [("a.keras", "No such file or directory"), ("", "Is a directory")]
+)
+def test_a_file_that_cannot_be_opened_is_named(name, reason, tmp_path):
+    path = tmp_path / name
+    with pytest.raises(UserError, match=rf"{path} cannot be opened \({reason}\); check the path"):
+        disan_tf.load_keras(path)

@@ -37,6 +37,12 @@ def test_numbers_and_truth_values_are_names_where_all_names_are():
         class_numbers([1, 0], ("1", "2"))
 
 
+def test_whole_numbers_are_class_numbers_on_request():
+    assert class_numbers([1, "1"], ("1", "0"), numbers_are_names=False).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="label 0 is 2, and the 2 classes have the numbers 0 to 1"):
+        class_numbers([2], ("1", "2"), numbers_are_names=False)
+
+
 @pytest.mark.parametrize(
     "label, message",
     [

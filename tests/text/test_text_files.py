@@ -67,7 +67,7 @@ def test_carriage_returns_end_the_lines_of_a_long_file(monkeypatch):
     assert texts(b"a film\r" * 100) == ["a film"] * 100
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le"])
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le", "utf-16-be"])
 def test_another_encoding_is_read_on_request(encoding):
     assert texts("caf\xe9\nnew".encode(encoding), encoding=encoding) == ["caf\xe9", "new"]
 
@@ -82,6 +82,17 @@ def test_bytes_of_another_encoding_are_named_with_the_option():
     assert message.startswith("a, line 2: byte 0x81 is not CP1252; save the text as UTF-8, or")
 
 
+@pytest.mark.parametrize("encoding, order", [("utf-16", "le"), ("utf-16", "be"), ("UTF-32", "le")])
+def test_an_encoding_that_needs_a_mark_is_refused_without_one(encoding, order):
+    content = "caf\xe9\nnew".encode(f"{encoding}-{order}")
+    message = user_error(texts, content, encoding=encoding)
+    name = encoding.upper()
+    assert message == (
+        f"a is not {name} ({name} stream does not start with BOM); name the encoding of a file "
+        f"without a byte order mark, such as --encoding={encoding}-le or {encoding}-be."
+    )
+
+
 @pytest.mark.parametrize(
     "head, kind",
     [
@@ -90,7 +101,10 @@ def test_bytes_of_another_encoding_are_named_with_the_option():
         (b"\x80\x04\x95", "a pickle"),
         (b"%PDF-1.4", "a PDF file"),
         (b"BZh9", "compressed with bzip2"),
-        ("text\n".encode("utf-16-le"), "binary data, or UTF-16 without a byte order mark"),
+        (
+            "text\n".encode("utf-16-le"),
+            "binary data, or UTF-16 without a byte order mark (encoding utf-16-le or utf-16-be)",
+        ),
     ],
 )
 def test_what_is_no_text_is_named_with_the_remedy(head, kind):

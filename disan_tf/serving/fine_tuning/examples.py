@@ -29,9 +29,10 @@ def read_examples(
     predictions, whose `kind` is None, a generator may also yield texts, pairs or records.
 
     `kind` says what the labels become. "numbers": class names become class numbers; if all names
-    are whole numbers, integer labels are names. "rows": names and numbers become one-hot rows, and
-    rows stay as they are. "": names become numbers, and numeric labels stay as they are. "sets":
-    see `read_label_sets`. None: labels may be missing and are not read. See also `labels_of`.
+    are whole numbers, integer labels are names, but beside word ids they are class numbers, as the
+    preprocessor returns them. "rows": names and numbers become one-hot rows, and rows stay as they
+    are. "": names become numbers, and numeric labels stay as they are. "sets": see
+    `read_label_sets`. None: labels are left out. See also `labels_of`.
 
     Raises:
       ValueError: the labels are missing, or a text or label is wrong; then the message has its
@@ -68,6 +69,7 @@ def _read_batch(batch: Any, **read: Any) -> tuple:
             "a batch is one text; give batches of texts, or list(texts) for a generator of texts."
         )
     x, *others = _with_pair(parts, fields=read["fields"])  # as Keras reads tuples and lists
+    others = others if read["kind"] is not None else []
     texts, labels = read_examples(x, others[0] if others else None, **read)
     if is_keras_3():  # it rejects arrays of objects
         texts = tf.nest.map_structure(tf.constant, texts)
@@ -145,9 +147,11 @@ def _read_dataset(
         if isinstance(texts, Mapping) and not are_ids(texts):
             texts = select_texts(texts, fields)
         check_labels(bool(others), kind)
-        others[:1] = map(single_column, others[:1])
-        if others and tf.is_tensor(others[0]):
-            others[0] = label_tensor(others[0], classes, kind)
-        return (texts, *others)  # also for texts alone: Keras would read a pair as (x, y)
+        if kind is None:
+            return (texts,)  # in a tuple: Keras would read a pair as (x, y)
+        labels = single_column(others[0])
+        if tf.is_tensor(labels):
+            labels = label_tensor(labels, texts, classes, kind)
+        return (texts, labels, *others[1:])
 
     return dataset.map(convert, tf.data.AUTOTUNE)

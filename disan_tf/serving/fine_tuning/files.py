@@ -10,6 +10,7 @@ import tensorflow as tf
 from disan_tf.common.atomic import scratch_folder, sync_and_rename, write_atomically, write_json
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
+from disan_tf.layers.keras_layer import sublayers
 from disan_tf.models.classification import SentenceClassifier
 from disan_tf.models.factory import TASKS, count_parameters
 from disan_tf.models.pairs import SentencePairClassifier
@@ -60,8 +61,14 @@ def write_preset(
 
     An older preset in the folder is replaced. `about` has "classes", "tokenizer" and "scores", and
     "multi_label" if that is true.
-    ValueError: a file that is not part of a preset would be overwritten.
+    ValueError: a file that is not part of a preset would be overwritten, or the folder is a work
+    directory, whose best model would be loaded instead.
     """
+    if (folder / "best" / "model.json").is_file():
+        raise ValueError(
+            f"{folder} is a work directory, whose best model would be loaded instead of the "
+            "preset; choose another folder."
+        )
     content = "".join(f"{word}\n" for word in words).encode()
     found = [folder / name for name in ("model.json", _CARD) if (folder / name).exists()]
     vocabulary = folder / VOCABULARY
@@ -80,12 +87,24 @@ def write_preset(
         "config": config,
         "name": config["name"],
         "words": [table.trainable_words, table.fixed_words],
-        "parameters": count_parameters(model),
+        "parameters": _count_with_frozen(model),
         "bilm": None,
         **about,
     }
     write_bundle(folder, model, info, {VOCABULARY: content})
     write_atomically(folder / _CARD, _model_card(folder.resolve().name, model, info))
+
+
+def _count_with_frozen(model: SentenceClassifier) -> int:
+    """Returns `count_parameters` of the model as if none of its layers were frozen."""
+    layers = sublayers(model)  # a layer precedes its sublayers
+    flags = [layer.trainable for layer in layers]
+    for layer in layers:  # one by one: Keras 3 ignores a flag that the model has already
+        layer.trainable = True
+    parameters = count_parameters(model)
+    for layer, flag in zip(layers, flags):
+        layer.trainable = flag
+    return parameters
 
 
 _HOW_TO_LOAD = """    model = disan_tf.load("{name}")  # predicts labels, vectors and attention

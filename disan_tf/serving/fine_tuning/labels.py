@@ -100,7 +100,7 @@ def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str])
     Raises:
       ValueError: a label is wrong, or the numbers of texts and labels differ.
     """
-    if y is None or isinstance(y, _ClassNumbers):
+    if y is None or kind is None or isinstance(y, _ClassNumbers):
         return y
     if kind == "sets":
         return read_label_sets(y, classes, _count(texts))
@@ -115,10 +115,10 @@ def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str])
             f"give one name or number of a class for each of the {number} texts; the labels have "
             f"the shape {labels.shape} ({type(y).__name__}){_hint(labels.shape, classes)}."
         )
-    return _encode(labels, classes, kind).view(_ClassNumbers)
+    return _encode(labels, classes, kind, are_ids(texts)).view(_ClassNumbers)
 
 
-def label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: Optional[str]) -> tf.Tensor:
+def label_tensor(labels: tf.Tensor, texts: Any, classes: Sequence[str], kind: str) -> tf.Tensor:
     """Returns the labels of a batch as `read_labels` does."""
     if kind == "sets":
         if labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
@@ -138,7 +138,7 @@ def label_tensor(labels: tf.Tensor, classes: Sequence[str], kind: Optional[str])
         )
     shape = labels.shape.concatenate([len(classes)] if kind == "rows" else [])
     dtype = tf.float32 if kind == "rows" else tf.int64
-    encode = partial(_encode, classes=classes, kind=kind)
+    encode = partial(_encode, classes=classes, kind=kind, beside_ids=are_ids(texts))
     return tf.ensure_shape(tf.numpy_function(encode, [labels], dtype), shape)
 
 
@@ -254,13 +254,13 @@ def single_column(labels: Any) -> Any:
     return next(iter(labels.values()))
 
 
-def _is_read(kind: Optional[str], axes: Optional[int], are_names: bool) -> bool:
+def _is_read(kind: str, axes: Optional[int], are_names: bool) -> bool:
     """Returns whether Keras reads labels as they are."""
-    return kind is None or (not are_names and (not kind or (kind == "rows" and axes != 1)))
+    return not are_names and (not kind or (kind == "rows" and axes != 1))
 
 
-def _encode(labels: np.ndarray, classes: Sequence[str], kind: Optional[str]) -> np.ndarray:
-    numbers = class_numbers(labels.tolist(), classes)
+def _encode(labels: np.ndarray, classes: Sequence[str], kind: str, beside_ids: bool) -> np.ndarray:
+    numbers = class_numbers(labels.tolist(), classes, numbers_are_names=not beside_ids)
     return np.eye(len(classes), dtype=np.float32)[numbers] if kind == "rows" else numbers
 
 

@@ -67,11 +67,12 @@ class TextClassifier(TextModel):
     pairs are a tuple of two of them, or a list of tuples (first, second). They also read
     DataFrames, dictionaries of columns and lists of records with `text`, or `premise` and
     `hypothesis`. A label is the name of a class or its number; if all names are whole numbers, an
-    integer is a name. With every loss of Keras except the sparse ones, a label may also be a
-    one-hot row, and names and numbers become such rows. Generators and Keras' `Sequence` yield
-    such batches (texts, labels). `tf.data` datasets hold batches of strings, of pairs of
-    strings, or of dictionaries of strings. `predict` also reads datasets without batches, and
-    generators of texts, pairs and records.
+    integer is a name. The `preprocessor` makes word ids and class numbers, which may replace texts
+    and labels: an integer beside word ids is a class number. With every loss of Keras except the
+    sparse ones, a label may also be a one-hot row, and names and numbers become such rows.
+    Generators and Keras' `Sequence` yield such batches (texts, labels). `tf.data` datasets hold
+    batches of strings, of pairs of strings, or of dictionaries of strings. `predict` also reads
+    datasets without batches, and generators of texts, pairs and records.
 
     Args:
       model: a `SentenceModel` that predicts classes and reads word ids alone.
@@ -476,8 +477,8 @@ class TextClassifier(TextModel):
 
         Raises:
           ValueError: the classifier was not made by `from_preset`; its preprocessor has a
-            `sequence_length`, which a preset does not record; or a file that is not part of a
-            preset would be overwritten, such as a README.md.
+            `sequence_length`, which a preset does not record; the folder is a work directory; or a
+            file that is not part of a preset would be overwritten, such as a README.md.
         """
         config = json.loads(self._config)
         if config is None:

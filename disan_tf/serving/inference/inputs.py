@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import UserError
-from disan_tf.serving.inference.records import SINGLE, Columns, check_record, text_name, tokens_name
+from disan_tf.serving.inference.records import SINGLE, Columns, check_record, text_name
 
 _SHOWN = 40  # characters of a value in an error
 
@@ -211,18 +211,16 @@ def _as_mapping(item) -> Optional[Mapping]:
 def _read_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns a record whose texts are strings."""
     for field, names in columns.texts.items():
-        tokens = columns.find_tokens(record, field)
-        if _is_tensor(tokens):
-            tokens = [as_text(token, f"{where}, {tokens_name(field)!r},") for token in tokens]
-        if isinstance(tokens, (tuple, list, np.ndarray)):
-            record[tokens_name(field)] = list(tokens)
+        key, tokens = columns.tokens_name(field), columns.find_tokens(record, field)
+        is_list = isinstance(tokens, (tuple, list, np.ndarray)) or _is_tensor(tokens)
+        if is_list and not is_single(tokens):
+            record[key] = [as_text(token, f"{where}, {key!r},") for token in tokens]
         for name in names:
             if tokens is not None and record.get(name, "") is None:
                 del record[name]
-            elif isinstance(record.get(name), (list, tuple)) and tokens_name(field) not in record:
+            elif isinstance(record.get(name), (list, tuple)) and key and key not in record:
                 raise ValueError(
-                    f"{where}, {name!r}, is {_show(record[name])}; name a list of tokens "
-                    f"{tokens_name(field)!r}."
+                    f"{where}, {name!r}, is {_show(record[name])}; name a list of tokens {key!r}."
                 )
             elif name in record:
                 record[name] = as_text(record[name], f"{where}, {name!r},")

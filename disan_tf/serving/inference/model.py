@@ -28,7 +28,7 @@ from disan_tf.serving.inference.predict import (
     mark_truncated,
 )
 from disan_tf.serving.inference.reading import LONGEST, Reading
-from disan_tf.serving.inference.records import columns_of, text_name
+from disan_tf.serving.inference.records import Columns, columns_of, text_name
 from disan_tf.serving.presets import find_bundle, model_name
 
 _SHORT = 200  # tokens, whose attention tensors need some hundred MB; free memory is not checked
@@ -97,7 +97,6 @@ class LoadedModel:
     Attributes:
       classes: the classes' names, or the points of the scores' scale.
       fields: the names of the texts that a prediction reads.
-      max_tokens: the number of tokens that a text may have; longer texts are truncated.
 
     Example:
       >>> model = disan_tf.load("disan_trec")
@@ -121,6 +120,15 @@ class LoadedModel:
             f"{' and '.join(self.fields)}, classes {', '.join(map(str, self.classes))}, "
             f"{', '.join([format(info['parameters'], ',') + ' parameters', *scores])}>"
         )
+
+    @property
+    def max_tokens(self) -> int:
+        """The number of tokens that a text may have; longer texts are truncated."""
+        return self._max_tokens
+
+    @max_tokens.setter
+    def max_tokens(self, count: int) -> None:
+        self._max_tokens = check_count("max_tokens", count)
 
     @cached_property
     def keras_model(self) -> tf.keras.Model:
@@ -152,8 +160,11 @@ class LoadedModel:
 
     def preprocess(self, sentences: Sentences) -> dict[str, tf.Tensor]:
         """Returns the inputs of `keras_model` for sentences or pairs; see `predict`."""
-        tokens = self._read(sentences, self._bundle.model.fields)
-        return dict(zip(self._bundle.model.reads, look_up(tokens, self._text_to_ids)))
+        fields = self._bundle.model.fields
+        tokens, _, reading = self._read(sentences, fields)
+        self._remark(reading)
+        columns = zip(*tokens) if tokens else [()] * len(fields)
+        return dict(zip(self._bundle.model.reads, self._text_to_ids.inputs(*columns)))
 
     def encode(
         self,
@@ -180,10 +191,9 @@ class LoadedModel:
           UserError: the encoder reads only pairs (DRCN).
         """
         size, step = check_count("batch_size", batch_size), self._encoding_step
-        tokens = self._read([sentences] if is_single(sentences) else sentences, SENTENCE)
+        texts = [sentences] if is_single(sentences) else sentences
+        tokens, _, reading = self._read(texts, SENTENCE)
         if tokens:
-            reading = Reading(self._bundle, self.max_tokens)
-            tokens, _ = reading.cut(tokens)
             with _bar(len(tokens), show_progress_bar) as advance:
                 options = size, advance, reading.count
                 vectors = encode_all(step, tokens, self._text_to_ids, *options)
@@ -238,11 +248,9 @@ class LoadedModel:
     ) -> tuple[Sequence, list[np.ndarray], list[bool]]:
         """Returns tokens, outputs of `make_prediction_step`, and whether texts were truncated."""
         size = check_count("batch_size", batch_size)
-        tokens = self._read(sentences, self._bundle.model.fields)
+        tokens, are_cut, reading = self._read(sentences, self._bundle.model.fields)
         if not tokens:
             return [], [np.zeros([0, len(self.classes)], np.float32)], []
-        reading = Reading(self._bundle, self.max_tokens)
-        tokens, are_cut = reading.cut(tokens)
         step, ids = self._prediction_step, self._text_to_ids
         outputs = compute(step, tokens, ids, batch_size=size, count=reading.count)
         self._remark(reading)
@@ -265,7 +273,8 @@ class LoadedModel:
         """
         check_fork()
         columns = columns_of(self._bundle.config, self._bundle.model.fields)
-        (tokens,) = tokenise([read_input(sentence, columns)], self._text_to_ids, columns)
+        (tokens,), _, reading = self._cut([read_input(sentence, columns)], columns)
+        self._remark(reading)
         if max(map(len, tokens)) > _SHORT:
             LengthLimit(self._attention_step).check(tokens, "attend")
         tensors = self._attention_step(*look_up([tokens], self._text_to_ids))
@@ -291,12 +300,20 @@ class LoadedModel:
     def _attention_step(self) -> Any:
         return make_attention_step(self._bundle.model)
 
-    def _read(self, sentences: Sentences, fields: Sequence[str]) -> Sequence[tuple]:
-        """Returns the tokens of sentences, see `tokenise`."""
+    def _read(
+        self, sentences: Sentences, fields: Sequence[str]
+    ) -> tuple[Sequence[tuple], list[bool], Reading]:
+        """Returns the tokens of sentences, see `_cut`."""
         check_fork()
         columns = columns_of(self._bundle.config, fields)
-        records = read_inputs(sentences, columns)
-        return tokenise(records, self._text_to_ids, columns) if records else []
+        return self._cut(read_inputs(sentences, columns), columns)
+
+    def _cut(
+        self, records: Sequence[dict], columns: Columns
+    ) -> tuple[Sequence[tuple], list[bool], Reading]:
+        """Returns the tokens that are read of records, and whether each record was truncated."""
+        reading = Reading(self._bundle, self.max_tokens)
+        return (*reading.cut(tokenise(records, self._text_to_ids, columns)), reading)
 
 
 def _restore(

@@ -95,11 +95,12 @@ class _Server(uvicorn.Server):
         self._delay, self._closes = delay, 0.0  # seconds; the time at which the port closes
 
     def handle_exit(self, sig, frame) -> None:
-        """Notes a signal; the second one ends the delay."""
+        """Notes a signal; the second one ends the delay, and further ones change nothing."""
         is_first = not self._guard.is_stopping
         self._closes = time.monotonic() + self._delay * is_first
         self._guard.is_stopping = True
         super().handle_exit(sig, frame)
+        self.force_exit = False  # a second Control-C sets it, which would drop running requests
 
     async def on_tick(self, counter: int) -> bool:
         """Returns whether the port is closed now; uvicorn calls this each tenth of a second."""

@@ -102,6 +102,21 @@ def test_labels_that_are_names_and_numbers_are_read_once(validation, preset):
     assert history.history["val_loss"] == pytest.approx([loss])
 
 
+@pytest.mark.parametrize("classes", [("1", "0"), ("1", "2", "3", "4", "5")], ids=len)
+def test_labels_beside_word_ids_are_class_numbers_also_if_names_are_numbers(classes, preset):
+    model = TextClassifier.from_preset(preset, classes=classes)
+    names = [classes[-1 - label] for label in LABELS]
+    expected = model.evaluate(TEXTS, names, verbose=0)
+    for labels in (names, list(map(int, names))):
+        dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(9)
+        ids, numbers = model.preprocessor(TEXTS, labels)
+        named = ids, np.array(names)
+        for given in ((dataset.map(model.preprocessor),), (ids, numbers), named):
+            assert model.evaluate(*given, verbose=0) == pytest.approx(expected)
+        assert model.test_on_batch(ids, numbers) == pytest.approx(expected)
+        assert model.evaluate(_sequence([(ids, numbers)]), verbose=0) == pytest.approx(expected)
+
+
 def test_texts_and_labels_by_name_train(classifier):
     model = copy.deepcopy(classifier)
     by_name = tf.data.Dataset.from_tensor_slices(({"text": TEXTS}, NAMES)).batch(8)
@@ -155,7 +170,8 @@ def test_a_loss_tells_the_labels_that_it_reads(loss, kind):
 
 def test_predict_ignores_labels(classifier):
     expected = classifier.predict(TEXTS, verbose=0)
-    for labels in (np.eye(2)[LABELS], ["unknown"] * len(TEXTS)):
+    two_columns = {"first": LABELS, "second": LABELS}
+    for labels in (np.eye(2)[LABELS], ["unknown"] * len(TEXTS), two_columns):
         batches = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(9)
         for given in (batches, _sequence([(TEXTS, labels)])):
             np.testing.assert_allclose(classifier.predict(given, verbose=0), expected, rtol=1e-5)
@@ -345,6 +361,29 @@ def test_a_preset_replaces_nothing_but_a_preset(classifier, tmp_path):
     assert disan_tf.load(tmp_path).classes == list(classifier.classes)
     assert all(path.exists() for path in mine)
     assert len([*tmp_path.glob("*.weights.h5")]) == 3
+
+
+@pytest.mark.parametrize("frozen", [("encoder",), ("sentence_model",), ("encoder", "head")])
+def test_a_preset_records_the_parameters_of_frozen_parts(frozen, preset, quick_bundle, tmp_path):
+    model = TextClassifier.from_preset(preset)
+    for name in frozen:
+        getattr(model, name).trainable = False
+    trained = [weight.name for weight in model.trainable_weights]
+    model.save_to_preset(tmp_path)
+    info = json.loads((tmp_path / "model.json").read_text())
+    assert info["parameters"] == quick_bundle.info["parameters"]
+    assert f"| parameters | {info['parameters']:,}, and " in (tmp_path / "README.md").read_text()
+    assert [weight.name for weight in model.trainable_weights] == trained
+
+
+def test_a_preset_is_not_saved_where_the_best_model_of_a_training_would_be_loaded(
+    classifier, tmp_path
+):
+    classifier.save_to_preset(tmp_path / "best")
+    message = f"^{tmp_path} is a work directory, .* instead of the preset; choose another folder"
+    with pytest.raises(ValueError, match=message):
+        classifier.save_to_preset(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["best"]
 
 
 @pytest.mark.parametrize("preset, pairs", [("sick_bundle", True), ("nli_bundle", False)])

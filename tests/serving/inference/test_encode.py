@@ -119,14 +119,17 @@ def test_records_are_read_by_name_in_any_order(pair_bundle):
     )
 
 
-def test_records_have_the_columns_that_the_model_was_trained_on(quick_bundle):
+@pytest.mark.parametrize("column", ["body", "tokens"])
+def test_records_have_the_columns_that_the_model_was_trained_on(quick_bundle, column):
     config = quick_bundle.config.copy_and_resolve_references()
     with config.unlocked():
-        config.data.corpus, config.data.text = "table", "body"
+        config.data.corpus, config.data.text = "table", column
     model = LoadedModel(dataclasses.replace(quick_bundle, config=config))
-    expected = model.predict(["a good film"])
-    assert model.predict([{"text": "boring", "body": "a good film"}]) == expected
-    assert model.predict([{"text": "a good film"}]) == expected
+    expected = LoadedModel(quick_bundle).predict(["a good film"])
+    record = {"text": "boring", column: "a good film"}
+    for given in (["a good film"], [record], {column: ["a good film"]}, [{"text": "a good film"}]):
+        assert model.predict(given) == expected
+    assert model.attend(record)["tokens"] == ["a", "good", "film"]
 
 
 def test_every_function_reads_records(model):

@@ -152,8 +152,9 @@ def test_pairs_are_read_by_position_or_by_name(inputs):
     assert found == [("a film", "one"), ("a plot", "two")]
 
 
-def test_records_keep_their_tokens():
-    (record,) = read_inputs([{"tokens": ("a", "film"), "text": None}])
+@pytest.mark.parametrize("tokens", [("a", "film"), np.array(["a", "film"]), [b"a", b"film"]])
+def test_records_keep_their_tokens(tokens):
+    (record,) = read_inputs([{"tokens": tokens, "text": None}])
     assert record == {"tokens": ["a", "film"]}
 
 
@@ -168,7 +169,11 @@ def test_records_keep_their_tokens():
         (["a", "film"], r"item 1 is \['a', 'film'\] \(list\) with 2 values.*\"tokens\""),
         ({"review": "x"}, 'item 1: there is no "text" or "tokens"'),
         ({"text": 4}, r"item 1, 'text', is 4 \(int\)"),
-        ({"tokens": [1]}, 'item 1: "tokens" is not a list of strings'),
+        ({"tokens": [1]}, r"item 1, 'tokens', is 1 \(int\), not a text"),
+        ({"tokens": ["a", "\ud800"]}, "item 1, 'tokens', has half of a surrogate pair at char"),
+        ({"tokens": np.array(["\udfff"])}, "item 1, 'tokens', has half of a surrogate pair"),
+        ({"tokens": "a film"}, 'item 1: "tokens" is not a list of strings'),
+        ({"tokens": tf.constant("a film")}, 'item 1: "tokens" is not a list of strings'),
     ],
 )
 def test_an_item_that_is_no_text_is_refused_with_position_and_type(value, message):

@@ -12,6 +12,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.models.base import SENTENCE
 from disan_tf.serving.inference import lines
 from disan_tf.serving.inference.batches import look_up, tokenise
+from disan_tf.serving.inference.inputs import read_inputs
 from disan_tf.serving.inference.lines import read_chunks
 from disan_tf.serving.inference.records import SINGLE, columns_of, usual_columns
 from disan_tf.text import TextToIds, TracedTextToIds
@@ -180,6 +181,27 @@ def test_a_chosen_column_is_read_alone(tmp_path):
     assert columns.find_tokens(read(path, columns=columns)[0], "sentence") is None
     with pytest.raises(UserError, match='there is no "tokens" among the columns review, text; '):
         read(write(tmp_path / "b.csv", "review,text\nx,y\n"), columns=columns)
+
+
+@pytest.mark.parametrize(
+    "names", [("tokens",), ("premise_tokens", "b"), ("hypothesis_tokens", "premise_tokens")]
+)
+def test_a_column_of_the_training_may_be_named_like_a_list_of_tokens(tmp_path, text_to_ids, names):
+    fields = NLI.fields if len(names) == 2 else SENTENCE
+    columns = own_columns(fields, **dict(zip(("text", "second_text"), names)))
+    path = write(tmp_path / "a.csv", f"{','.join(names)}\n{','.join(['a film'] * len(names))}\n")
+    given = [
+        *read(path, columns=columns),
+        *read_inputs({name: ["a film"] for name in names}, columns),
+    ]
+    assert tokenise(given, text_to_ids, columns) == [(["a", "film"],) * len(names)] * 2
+
+
+@pytest.mark.parametrize("options", [{"text": "tokens"}, {"text": "a", "chosen": ["tokens"]}])
+def test_a_list_in_a_column_of_texts_is_refused_without_a_name_for_it(tmp_path, options):
+    path = write(tmp_path / "a.jsonl", '{"tokens": ["a", "film"]}\n')
+    with pytest.raises(UserError, match='line 1: "tokens" is not a string; write it in quotes.$'):
+        read(path, columns=own_columns(**options))
 
 
 def test_as_many_columns_are_chosen_as_the_model_reads():

@@ -25,6 +25,14 @@ def test_the_keras_model_has_the_logits_of_the_predictions(name, texts, request)
     np.testing.assert_allclose(tf.nn.softmax(logits), model.predict_proba(texts), atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["quick_bundle", "nli_bundle"])
+def test_no_texts_have_word_ids_without_rows(name, request):
+    model = LoadedModel(request.getfixturevalue(name))
+    ids = model.preprocess([])
+    assert list(ids) == list(model.keras_model.input)
+    assert [tensor.shape for tensor in ids.values()] == [(0, 0)] * len(model.fields)
+
+
 def test_the_parts_are_those_of_the_keras_model(quick_bundle):
     model = LoadedModel(quick_bundle)
     ids = model.preprocess(TEXTS)["sentence"]

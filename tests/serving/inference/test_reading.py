@@ -75,6 +75,28 @@ def test_a_loaded_model_truncates_and_warns_once(quick_bundle, is_default, monke
     np.testing.assert_allclose(model.encode(LONG), model.encode("a good film ."), atol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["preprocess", "attend"])
+def test_every_method_of_a_loaded_model_reads_the_first_tokens(quick_bundle, method):
+    read = {
+        "preprocess": lambda model, text: model.preprocess([text])["sentence"].numpy().tolist(),
+        "attend": lambda model, text: model.attend(text)["tokens"],
+    }[method]
+    model = LoadedModel(quick_bundle)
+    whole, expected = read(model, LONG), read(model, "a good film .")
+    assert whole != expected
+    model.max_tokens = 4
+    with pytest.warns(UserWarning, match="^1 record truncated to the first 4 tokens"):
+        assert read(model, LONG) == expected
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, None, True])
+def test_a_limit_that_is_no_positive_whole_number_is_refused(value, quick_bundle):
+    model = LoadedModel(quick_bundle)
+    with pytest.raises(ValueError, match=f"^max_tokens={value} must be a whole number of at least"):
+        model.max_tokens = value
+    assert model.max_tokens == 10_000
+
+
 @pytest.mark.parametrize("lines", [FOREIGN, [FOREIGN[0], "a", *FOREIGN], ["a qqq www", ""]])
 def test_few_known_words_are_told_with_their_share(lines, with_vectors, tmp_path):
     counts, _ = predictions(with_vectors, tmp_path, *lines)

@@ -80,14 +80,22 @@ class Slow:
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGTERM, signal.SIGINT, pytest.param(signal.SIGHUP, marks=needs_sighup)]
+    "signals",
+    [
+        [signal.SIGTERM],
+        [signal.SIGINT],
+        pytest.param([signal.SIGHUP], marks=needs_sighup),
+        [signal.SIGINT] * 3,
+        [signal.SIGTERM, signal.SIGINT],
+    ],
 )
-def test_running_requests_are_answered_after_a_signal(tmp_path, number):
-    server = Slow(tmp_path, seconds=0.01)
+def test_running_requests_are_answered_after_signals(tmp_path, signals):
+    server = Slow(tmp_path, seconds=0.02)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(call, server.address, "/predict", {"texts": ["a " * 10] * 10})
-        time.sleep(0.3)
-        server.stop(number)
+        for number in signals:
+            time.sleep(0.3)
+            server.stop(number)
         assert running.result()[0] == 200
     assert server.wait() == (0, [])
     with pytest.raises(urllib.error.URLError):

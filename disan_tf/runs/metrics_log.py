@@ -12,7 +12,10 @@ from disan_tf.common.files import decode_json, read_lines
 from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline import BatchPlan
 
-_RECORD = {"step": int, "epoch": float, "split": str, "seconds": float}
+_RECORD = {
+    **{"step": int, "epoch": float, "split": str, "seconds": float},
+    **{"head_fraction?": float, "dependent_fraction?": float},
+}
 
 
 class MetricsLog:

@@ -36,3 +36,10 @@ def test_a_damaged_line_is_ignored_at_the_end_and_refused_before(damaged, tmp_pa
     message = user_error(MetricsLog.read, path)
     assert message.startswith(f"{path}, line 2 is not readable JSON (")
     assert message.endswith("): delete the line to continue.")
+
+
+def test_a_selected_fraction_must_be_a_number(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(LINE.replace("}", ', "head_fraction": "half"}'))
+    message = user_error(MetricsLog.read, path)
+    assert message.startswith(f"{path}, line 1: head_fraction must be a number")

@@ -253,15 +253,15 @@ class LoadedModel:
             return [], [np.zeros([0, len(self.classes)], np.float32)], []
         step, ids = self._prediction_step, self._text_to_ids
         outputs = compute(step, tokens, ids, batch_size=size, count=reading.count)
-        self._remark(reading)
+        self._remark(reading, stacklevel=4)
         return tokens, outputs, are_cut
 
-    def _remark(self, reading: Reading) -> None:
+    def _remark(self, reading: Reading, stacklevel: int = 3) -> None:
         """Warns about truncated texts and about unknown words, once each."""
         for kind, remark in reading.remarks().items():
             if kind not in self._remarked:
                 self._remarked.add(kind)
-                warnings.warn(remark, stacklevel=4)
+                warnings.warn(remark, stacklevel=stacklevel)
 
     def attend(self, sentence: Union[str, Sequence[str], Mapping[str, str]]) -> Attention:
         """Computes the attention tensors for a sentence, or for a pair.

@@ -67,9 +67,9 @@ def test_a_loaded_model_truncates_and_warns_once(quick_bundle, is_default, monke
     model = LoadedModel(quick_bundle)
     if not is_default:
         model.max_tokens = 4
-    with pytest.warns(UserWarning, match="^1 record truncated to the first 4 tokens"):
+    with pytest.warns(UserWarning, match="^1 record truncated to the first 4 tokens") as warned:
         (found,) = model.predict([LONG])
-    assert found["truncated"] is True
+    assert found["truncated"] is True and warned[0].filename == __file__
     expected = model.predict_proba(["a good film ."])
     np.testing.assert_allclose(model.predict_proba([LONG]), expected, atol=1e-6)
     np.testing.assert_allclose(model.encode(LONG), model.encode("a good film ."), atol=1e-6)
@@ -85,8 +85,9 @@ def test_every_method_of_a_loaded_model_reads_the_first_tokens(quick_bundle, met
     whole, expected = read(model, LONG), read(model, "a good film .")
     assert whole != expected
     model.max_tokens = 4
-    with pytest.warns(UserWarning, match="^1 record truncated to the first 4 tokens"):
+    with pytest.warns(UserWarning, match="^1 record truncated to the first 4 tokens") as warned:
         assert read(model, LONG) == expected
+    assert warned[0].filename == __file__
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, None, True])

@@ -10,8 +10,9 @@ import platform
 import sys
 from pathlib import Path
 
+from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import read_json, sha256, write_json
+from disan_tf.common.files import read_json, sha256
 from disan_tf.ops.native import compiler, shipped
 
 

@@ -108,7 +108,7 @@ def find_dev(checkpoint, prepared_dir):
     try:
         corpus = PreparedCorpus(folder)
         words = (Path(checkpoint) / VOCABULARY).read_bytes()
-        is_same = corpus.classes == info["classes"] and words == corpus.texts[VOCABULARY]
+        is_same = corpus.classes == info["classes"] and words == corpus.word_files[VOCABULARY]
         return corpus.split("dev") if is_same else None
     except UserError as error:  # a damaged file stops no export
         notify(str(error))
@@ -116,14 +116,17 @@ def find_dev(checkpoint, prepared_dir):
 
 
 def evaluation_folder(bundle_directory: Path, workdir, output) -> Path:
-    """Returns the folder for the scores of a model: `output`, or a folder of its work directory."""
+    """Returns the folder for the scores of a model: `output`, or a folder of its work directory.
+
+    Raises UserError if there is no `output` and the model is not that of the work directory.
+    """
     if output:
         return Path(output)
     own = (Path(workdir) / "best").resolve(), Path(workdir).resolve()
     if bundle_directory.resolve() not in own:
         raise UserError(
-            f"{bundle_directory} is not the model of --workdir={workdir}; give --output for its "
-            "scores, or leave --checkpoint out."
+            f"{bundle_directory} is not the model of --workdir={workdir}; name a folder for the "
+            "scores with --output, or leave --checkpoint out."
         )
     return Path(workdir) / "evaluation"
 
@@ -137,8 +140,8 @@ def wants_baseline(flag, bundle, split: str) -> bool:
     is_possible = bundle.model.criterion == "accuracy" and split != "train"
     if flag and not is_possible:
         raise UserError(
-            "--baseline needs a model that predicts classes, and another split than train; leave "
-            f"it out for {bundle.info['name']} on {split}."
+            "--baseline needs a model that predicts classes and a split other than train; leave "
+            f"--baseline out for {bundle.info['name']} on {split}."
         )
     return is_possible and (bundle.config.data.corpus == "table" if flag is None else flag)
 

@@ -79,7 +79,8 @@ def evaluate(
     if workdir and Path(checkpoint) == Path(workdir) and not output and series.is_series(workdir):
         if baseline:
             raise UserError(
-                f"--baseline: {workdir} is a series, which has no baselines; leave it out."
+                f"{workdir} is a series of trainings, for which no baselines are scored; leave "
+                "--baseline out."
             )
         version = series.recorded_version(workdir)
         series.evaluate_series(workdir, split, partial(corpus_of, version=version))

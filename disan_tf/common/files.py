@@ -17,7 +17,7 @@ LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and per
 _BUFFER = 1 << 17  # bytes of a decompressed file
 LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
 _DEEPEST_JSON = 100  # objects and lists inside each other; code that reads them may recurse
-_LONGEST_INTEGER = 300  # digits; Python cannot convert longer ones to floats
+_LONGEST_INTEGER = 300  # digits; integers above 1.8e308 cannot become floats
 
 
 def read_json(path: PathLike, remedy: str, schema: Schema = dict):
@@ -38,7 +38,8 @@ def decode_json(content: bytes, name, remedy: str):
     """Returns the value of a JSON text in UTF-8.
 
     Raises:
-      UserError: it is not JSON with distinct keys, or is too long or nested too deeply.
+      UserError: it is not JSON with distinct keys, is too long, is nested too deeply, or has an
+        integer of too many digits.
     """
     if len(content) > LONGEST_JSON:
         raise UserError(f"{name} has more than {LONGEST_JSON:,} bytes of JSON: {remedy}.")
@@ -60,7 +61,7 @@ def distinct_keys(pairs: list[tuple]) -> dict:
 
 def _integer(text: str) -> int:
     if len(text) > _LONGEST_INTEGER:
-        raise ValueError(f"a number has {len(text)} digits")
+        raise ValueError(f"an integer has {len(text)} digits, more than {_LONGEST_INTEGER}")
     return int(text)
 
 

@@ -134,8 +134,8 @@ class Split:
 class PreparedCorpus:
     """A directory that `data_prep.prepare` wrote, see `disan_tf.input_pipeline.corpus_format`.
 
-    `texts` has the contents of the vocabulary and, if the corpus has them, the word forms, by file
-    name. They are read at once, because another process may prepare the corpus again.
+    `word_files` maps file names to contents: of the vocabulary and, if the corpus has them, of the
+    word forms. They are read here, because another process may prepare the corpus again.
 
     Raises UserError if a file is missing or damaged, or has the format of another version.
     """
@@ -147,8 +147,8 @@ class PreparedCorpus:
         self.manifest = read_manifest(self.directory)
         self.classes = self.manifest[Keys.CLASSES]
         self.words = (self.manifest[Keys.TRAINABLE_WORDS], self.manifest[Keys.FIXED_WORDS])
-        names = [VOCABULARY, *({WORD_FORMS} & self._records.keys())]
-        self.texts = {name: self._read(name) for name in names}
+        names = [VOCABULARY] + [WORD_FORMS] * (WORD_FORMS in self._records)
+        self.word_files = {name: self._read(name) for name in names}
 
     def with_layers(self, layers: LayerFiles) -> "PreparedCorpus":
         """Returns a copy of the corpus whose splits have the cached layers of the biLM."""
@@ -191,7 +191,7 @@ class PreparedCorpus:
     @property
     def vocabulary(self) -> list:
         """The words in the order of their ids, from id 2."""
-        lines = enumerate(io.BytesIO(self.texts[VOCABULARY]), start=1)
+        lines = enumerate(io.BytesIO(self.word_files[VOCABULARY]), start=1)
         path = self.directory / VOCABULARY
         words = [decode_line(line, path, number, REMEDY) for number, line in lines]
         if len(words) != sum(self.words):

@@ -108,7 +108,7 @@ def save_bundle(directory, model, config, corpus, scores: dict, precision: str =
     `disan_tf.runs.weight_files`; they are loaded as float32.
     """
     names = [VOCABULARY, *EMBEDDINGS[config.embedding.name].files]
-    copied = {name: corpus.texts[name] for name in names}
+    copied = {name: corpus.word_files[name] for name in names}
     info = {
         "config": config.to_dict(),
         "name": config.name,

@@ -13,8 +13,12 @@ from disan_tf.common.schema import check_schema
 from disan_tf.input_pipeline import BatchPlan
 
 _RECORD = {
-    **{"step": int, "epoch": float, "split": str, "seconds": float},
-    **{"head_fraction?": float, "dependent_fraction?": float},
+    "step": int,
+    "epoch": float,
+    "split": str,
+    "seconds": float,
+    "head_fraction?": float,
+    "dependent_fraction?": float,
 }
 
 
@@ -44,7 +48,8 @@ class MetricsLog:
         """Returns all records; ignores an incomplete last line, which a killed training leaves.
 
         Raises:
-          UserError: a line before the last is not JSON, or a line lacks a value.
+          UserError: a line before the last is not JSON, or a line lacks a value or has one of a
+            wrong type.
         """
         lines = list(read_lines(path)) if Path(path).exists() else []
         records = []

@@ -96,7 +96,7 @@ def is_same_experiment(config: dict, other: dict) -> bool:
     return all(ours.get(key) == theirs.get(key) for key in (ours.keys() | theirs.keys()) - free)
 
 
-def unresumable_changes(recorded: dict, config: dict) -> list[str]:
+def forbidden_changes(recorded: dict, config: dict) -> list[str]:
     """Describes the options of a config with which a training may not resume.
 
     Args:

@@ -122,12 +122,12 @@ def read_evaluation(workdir: Path, split: str) -> Optional[Predictions]:
 def open_arrays(path: Path, remedy: str) -> Iterator[Mapping[str, np.ndarray]]:
     """Yields the arrays of a file; whatever shows that they are damaged becomes a UserError."""
     try:
-        yield _read_members(path)
+        yield _read_npz(path)
     except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise UserError(f"{path} is damaged ({error}); {remedy}.") from None
 
 
-def _read_members(path: Path) -> dict[str, np.ndarray]:
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
     """Reads an `.npz` file; raises OSError or ValueError if it is damaged or too large."""
     try:
         with zipfile.ZipFile(path) as archive:

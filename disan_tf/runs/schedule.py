@@ -81,8 +81,8 @@ class Schedule:
     def is_over(self, step: int, best_step: int) -> bool:
         """Returns whether the training ends at `step`; `best_step` had the best evaluation.
 
-        Patience ends a training only at an evaluation. `best_step` may be no multiple of
-        `evaluate_every`, if `steps` was smaller once.
+        Patience ends a training only at an evaluation. If a training was resumed with more steps,
+        `best_step` may lie between two evaluations.
         """
         may_stop = self.patience > 0 and self.is_evaluated(step)
         is_stale = step - best_step >= self.patience * self.evaluate_every

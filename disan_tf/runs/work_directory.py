@@ -21,8 +21,8 @@ from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.runs.recorded_config import (
     FORMAT,
     VERSION_REMEDY,
+    forbidden_changes,
     read_config,
-    unresumable_changes,
 )
 
 # The schema of "init_from" in `run.json` and in results: the model with which a training began.
@@ -71,7 +71,7 @@ class WorkDirectory:
         check_start(self.path, start)
         if not (self.path / "config.json").exists():
             return
-        differing = unresumable_changes(read_config(self.path), self.config.to_dict())
+        differing = forbidden_changes(read_config(self.path), self.config.to_dict())
         if differing:
             raise UserError(
                 f"{self.path} holds a training of another config: {', '.join(differing)}; choose "
@@ -89,8 +89,9 @@ class WorkDirectory:
             check_format(path, run, FORMAT, VERSION_REMEDY)
             if changed := changed_inputs(run["inputs"], corpus.manifest[Keys.INPUTS]):
                 raise UserError(
-                    f"{self.path} holds a training on other contents of "
-                    f"{', '.join(sorted(changed))}; restore them, or choose another --workdir."
+                    f"{self.path} holds a training on other data; these files were changed, added "
+                    f"or removed: {', '.join(sorted(changed))}; restore them, or choose another "
+                    "--workdir."
                 )
         write_json(self.path / "config.json", {"format": FORMAT, **self.config.to_dict()})
 
@@ -142,18 +143,18 @@ class WorkDirectory:
 
 
 def changed_inputs(recorded: dict, current: dict) -> set[str]:
-    """Returns the names of files whose contents differ between two records of inputs.
+    """Returns the names of files that were changed, added or removed between two records of inputs.
 
-    A file is renamed, and has not changed, if its content has a new name and its old name is gone.
+    A renamed file does not count: its old name is gone, and a new name has its content.
     """
     before, after = (
         {name: file["sha256"] for name, file in inputs.items()} for inputs in (recorded, current)
     )
-    new = {digest: name for name, digest in after.items() if name not in before}
-    renamed = {
-        name if name in after else new.pop(digest, name): digest for name, digest in before.items()
-    }
-    return {name for name, _ in renamed.items() ^ after.items()}
+    gone, new = before.keys() - after.keys(), after.keys() - before.keys()
+    renamed = {before[name] for name in gone} & {after[name] for name in new}
+    changed = {name for name in before.keys() & after.keys() if before[name] != after[name]}
+    changed |= {name for name in gone if before[name] not in renamed}
+    return changed | {name for name in new if after[name] not in renamed}
 
 
 def check_start(workdir: Path, name: Optional[str]) -> None:

@@ -159,8 +159,8 @@ class Table:
     remaining: tuple[Remaining, ...] = ()  # the runs that the table lacks
     # The conditions of every row, see `Row`.
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # Conditions that replace some of `where` for further runs: these have a part of the table of
-    # their own, and no claim reads them. {} = there are none.
+    # Conditions that replace some of `where` for further runs: these have their own part of the
+    # table; remarks of claims show them, and no verdict depends on them. {} = there are none.
     trials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property

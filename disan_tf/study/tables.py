@@ -12,8 +12,8 @@ from typing import Optional
 
 from disan_tf.common.checks import count
 from disan_tf.common.tables import csv_table, markdown_table
-from disan_tf.study.claims.conditions import choose_runs, lent_spread, unequal_conditions
-from disan_tf.study.claims.rows import compare
+from disan_tf.study.claims.conditions import choose_runs, spread_run, unequal_conditions
+from disan_tf.study.claims.rows import score_difference
 from disan_tf.study.papers import TABLES, VECTOR_DIMS, Row, Score, Table, find_row
 from disan_tf.study.results import (
     UNKNOWN,
@@ -37,8 +37,8 @@ _NOTE = 160  # characters of a note in Markdown
 _TO_PAPER = ", difference to the paper (95 % interval)"
 _CONSTANT = "Intervals of differences to the paper take the paper's score as a constant."
 _PEERS = (
-    "Each model is compared with a run of {} on the same data, and under the same conditions if "
-    "there is such a run."
+    'The column "compared run" names the run of {0} in the difference. Both runs read the same '
+    'data. "Other conditions" means that no run of {0} was trained under the same conditions.'
 )
 _OPTIMISTIC = "best score of the curve (optimistic)"
 _SPEEDS = "disan_encoders"  # the benchmark of the encoders in DiSAN's Table 1
@@ -142,7 +142,7 @@ def _times(row: Row, run: dict, benchmarks) -> dict:
 def _difference(table: Table, row: Row, name: str, run: dict, mains, records) -> tuple[str, str]:
     """Returns the difference to the paper's own model, or why there is none, and the compared run.
 
-    `choose_runs` chooses the main model's run among those on the same data, and `lent_spread` the
+    `choose_runs` chooses the main model's run among those on the same data, and `spread_run` the
     spread of a single seed, as for the claims. The paper's own model and a model without a run have
     no difference, "".
     """
@@ -157,7 +157,8 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, records) ->
     if not {*pair} <= records.predictions.keys():
         return "no predictions recorded", ""
     score, peer = table.headline, pair[1]
-    found = compare(pair, records, score, lent_spread(table, score, pair, records, free))
+    spread = spread_run(table, score, pair, records, free)
+    found = score_difference(pair, records, score, spread)
     apart = ", other conditions" if unequal_conditions(run, peers[peer], free) else ""
     return score.show_difference(*found), f"{peer}{apart}"
 
@@ -176,7 +177,7 @@ def _difference_to_paper(table: Table, row: Row, name: str, run: dict, predictio
 def _data(table: Table, run):
     """Returns a run's data options, and how many training examples it read and drew, 0 = all.
 
-    An option that older results lack counts as one that is off.
+    Options that are off are left out, because older results lack them.
     """
     config = run["config"]
     apart = ("seed", *table.distinguishing_options)

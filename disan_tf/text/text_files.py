@@ -168,11 +168,11 @@ class TextLines:
                     f"0x{error.object[error.start]:02x} is not {self._encoding.upper()}; "
                     f"{self._remedy}."
                 ) from None
-            except UnicodeError as error:  # UTF-16 or UTF-32 without its mark
+            except UnicodeError:
+                encoding = codecs.lookup(self._encoding).name
                 raise UserError(
-                    f"{self._name} is not {self._encoding.upper()} ({error}); name the encoding of "
-                    "a file without a byte order mark, such as "
-                    f"{self._flag}={self._encoding}-le or {self._encoding}-be."
+                    f"{self._name} has no byte order mark, which {encoding.upper()} needs; name "
+                    f"the byte order, as in {self._flag}={encoding}-le or {encoding}-be."
                 ) from None
             newlines += text.count("\n")
             if text:

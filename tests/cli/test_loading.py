@@ -52,4 +52,4 @@ def test_a_baseline_that_cannot_be_scored_is_refused_only_if_it_is_given(criteri
     assert not wants_baseline(None, _bundle(criterion), split)
     assert not wants_baseline(False, _bundle(criterion), split)
     message = user_error(wants_baseline, True, _bundle(criterion), split)
-    assert message.endswith(f"; leave it out for mine on {split}.")
+    assert message.endswith(f"; leave --baseline out for mine on {split}.")

@@ -108,12 +108,15 @@ def test_a_series_has_no_baseline(folders, tmp_path):
     workdir = write_series(tmp_path / "run", tiny().to_dict())
     options = {**folders, "workdir": str(workdir), "baseline": True}
     message = user_error(modes.evaluate, str(workdir), "test", **options)
-    assert message == f"--baseline: {workdir} is a series, which has no baselines; leave it out."
+    assert message.startswith(f"{workdir} is a series of trainings, for which no baselines are ")
 
 
 def test_a_work_directory_gets_no_scores_of_another_model(folders, tmp_path):
     message = user_error(modes.evaluate, "demo", "test", **folders, workdir=tmp_path / "run")
-    assert f"demo is not the model of --workdir={tmp_path}/run; give --output for " in message
+    assert (
+        f"demo is not the model of --workdir={tmp_path}/run; name a folder for the scores"
+        in message
+    )
     assert not (tmp_path / "run").exists()
 
 

@@ -79,7 +79,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_what_killed_processes_left_is_removed_by_the_next_that_writes(tmp_path):
+def test_a_write_removes_temporary_files_of_killed_processes(tmp_path):
     ended = subprocess.Popen(["true"])
     ended.wait()
     path = tmp_path / "a.txt"

@@ -27,7 +27,7 @@ def test_a_number_of_layers_has_limits(value, message):
     assert check_layers("layers", 100) == 100
 
 
-def test_nothing_is_at_least_anything():
+def test_none_passes_a_lower_limit():
     assert check_at_least("units", None, 1) is None
     with pytest.raises(ValueError, match="^units=nan must be at least 1.$"):
         check_at_least("units", float("nan"), 1)

@@ -1,10 +1,10 @@
-"""Where a run says that it comes from, and with which data it may resume."""
+"""disan_tf/runs/work_directory.py: the recorded command and data, and data that were changed."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from disan_tf.runs.work_directory import WorkDirectory, command_line, data_summary
+from disan_tf.runs.work_directory import WorkDirectory, changed_inputs, command_line, data_summary
 from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run
 
@@ -32,7 +32,7 @@ def test_another_program_has_no_command():
     assert command_line(["/usr/bin/pytest", "-x"]) is None
 
 
-def test_facts_of_a_manifest():
+def test_the_data_summary_has_the_counts_of_a_manifest():
     manifest = {
         "splits": {"train": {"examples": 90}, "dev": {"examples": 10}},
         "unit": "pairs",
@@ -68,6 +68,11 @@ def test_a_training_resumes_with_a_renamed_file(claim):
     claim(valid="a", test="b")
 
 
+def test_two_renamed_files_of_equal_content_are_not_changed():
+    before, after = _inputs(dev="a", test="a"), _inputs(valid="a", held="a")
+    assert changed_inputs(before, after) == set()
+
+
 @pytest.mark.parametrize(
     "digests, changed",
     [
@@ -78,5 +83,5 @@ def test_a_training_resumes_with_a_renamed_file(claim):
         ({"dev": "a"}, "test.txt"),
     ],
 )
-def test_a_training_does_not_resume_with_exchanged_files(digests, changed, claim):
-    assert f"other contents of {changed}; restore" in user_error(claim, **digests)
+def test_a_training_does_not_resume_with_swapped_or_changed_files(digests, changed, claim):
+    assert f"changed, added or removed: {changed}; restore" in user_error(claim, **digests)

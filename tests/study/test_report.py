@@ -160,7 +160,7 @@ def test_a_file_of_another_name_and_the_same_content_is_the_same_input(tmp_path)
     assert len(result["members"]) == 2
 
 
-def test_seeds_with_exchanged_files_are_not_joined(tmp_path):
+def test_seeds_with_swapped_files_are_not_joined(tmp_path):
     for seed, digests in enumerate(("ab", "ba"), start=1):
         inputs = {name: {"sha256": it} for name, it in zip(("dev.txt", "test.txt"), digests)}
         write_run(tmp_path / f"run{seed}/it", config_of(seed=seed), inputs=inputs)

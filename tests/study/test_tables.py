@@ -125,7 +125,7 @@ def test_a_run_is_compared_under_the_same_conditions_where_there_is_such_a_run(r
     records.results["lstm"]["config"]["data"]["unescaped"] = False  # which the others lack
     assert _differences(records)["lstm"].startswith("-60.00 (")
     text = render_tables(records)["disan_table_2.md"]
-    assert "compared with a run of DiSAN on the same data" in text
+    assert 'The column "compared run" names the run of DiSAN' in text
 
 
 @pytest.mark.parametrize(("part", "option"), [("data", "level"), ("train", "examples")])

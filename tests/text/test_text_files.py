@@ -86,10 +86,10 @@ def test_bytes_of_another_encoding_are_named_with_the_option():
 def test_an_encoding_that_needs_a_mark_is_refused_without_one(encoding, order):
     content = "caf\xe9\nnew".encode(f"{encoding}-{order}")
     message = user_error(texts, content, encoding=encoding)
-    name = encoding.upper()
+    name = encoding.lower()
     assert message == (
-        f"a is not {name} ({name} stream does not start with BOM); name the encoding of a file "
-        f"without a byte order mark, such as --encoding={encoding}-le or {encoding}-be."
+        f"a has no byte order mark, which {encoding.upper()} needs; name the byte order, as in "
+        f"--encoding={name}-le or {name}-be."
     )
 
 

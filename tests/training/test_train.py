@@ -104,7 +104,7 @@ def test_a_training_does_not_go_on_with_other_data(tmp_path):
     train(from_dict(config), lambda: corpus, tmp_path / "run", pictures=False)
     before = (tmp_path / "run/run.json").read_bytes()
     other = corpus_of(config, tmp_path / "other", {"train": 61, "dev": 40, "test": 40})
-    with pytest.raises(UserError, match=r"other contents of \S*train\.txt; restore") as refusal:
+    with pytest.raises(UserError, match=r"or removed: \S*train\.txt; restore") as refusal:
         train(from_dict(config), lambda: other, tmp_path / "run")
     assert "dev.txt" not in str(refusal.value)
     assert (tmp_path / "run/run.json").read_bytes() == before

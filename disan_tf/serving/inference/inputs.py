@@ -211,7 +211,7 @@ def _as_mapping(item) -> Optional[Mapping]:
 def _read_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns a record whose texts are strings."""
     for field, names in columns.texts.items():
-        key, tokens = columns.tokens_name(field), columns.find_tokens(record, field)
+        key, tokens = columns.list_name(field), columns.find_tokens(record, field)
         is_list = isinstance(tokens, (tuple, list, np.ndarray)) or _is_tensor(tokens)
         if is_list and not is_single(tokens):
             record[key] = [as_text(token, f"{where}, {key!r},") for token in tokens]

@@ -311,7 +311,7 @@ class LoadedModel:
     def _cut(
         self, records: Sequence[dict], columns: Columns
     ) -> tuple[Sequence[tuple], list[bool], Reading]:
-        """Returns the tokens that are read of records, and whether each record was truncated."""
+        """Returns the truncated tokens of records, which were truncated, and their `Reading`."""
         reading = Reading(self._bundle, self.max_tokens)
         return (*reading.cut(tokenise(records, self._text_to_ids, columns)), reading)
 

@@ -49,14 +49,14 @@ class Columns(NamedTuple):
         """The sentences to read."""
         return tuple(self.texts)
 
-    def tokens_name(self, field: str) -> Optional[str]:
+    def list_name(self, field: str) -> Optional[str]:
         """Returns the name of a field's list of tokens, or None if no list is read."""
         name, texts = tokens_name(field), chain.from_iterable(self.texts.values())
         return None if self.are_chosen or name in texts else name
 
     def find_tokens(self, record: dict, field: str) -> Optional[list]:
         """Returns a field's list of tokens; None if it is absent, null or a table's empty cell."""
-        name = self.tokens_name(field)
+        name = self.list_name(field)
         tokens = record.get(name) if name else None
         return None if isinstance(tokens, str) and not tokens else tokens
 
@@ -66,7 +66,7 @@ class Columns(NamedTuple):
 
     def names(self, field: str) -> list[str]:
         """Returns all names under which a record may hold a field."""
-        return [*self.texts[field], *filter(None, [self.tokens_name(field)])]
+        return [*self.texts[field], *filter(None, [self.list_name(field)])]
 
     def find_missing(self, names: Collection[str]) -> Optional[list[str]]:
         """Returns the names of the first field that none of `names` holds, or None."""
@@ -235,7 +235,7 @@ def check_record(record: dict, where: str, columns: Columns) -> dict:
         for name in names:
             if not isinstance(record.get(name, ""), str):
                 remedy = "write it in quotes"
-                if holds_tokens(record[name]) and columns.tokens_name(field):
+                if holds_tokens(record[name]) and columns.list_name(field):
                     remedy = f'it holds tokens: name it "{tokens_name(field)}"'
                 raise UserError(f'{where}: "{name}" is not a string; {remedy}.')
         tokens = columns.find_tokens(record, field)

@@ -18,8 +18,13 @@ from disan_tf.study.results import (
 
 # Options that change no computed number, that a model has for itself, or that are compared apart.
 _FREE = (
-    *("log_every", "checkpoint_every", "distribution", "jit_compile"),
-    *("clip_norm", "examples", "steps"),
+    "log_every",
+    "checkpoint_every",
+    "distribution",
+    "jit_compile",
+    "clip_norm",
+    "examples",
+    "steps",
 )
 _ALWAYS_FREE = {"data.seed", *(f"train.{option}" for option in _FREE)}
 _EVALUATIONS = 5  # number of evaluations whose dev scores are averaged
@@ -85,8 +90,8 @@ def gain_at_the_end(result: dict) -> Optional[float]:
     """Returns how much the dev score rises in the last third of the steps, averaged over members.
 
     That is the mean of the last five evaluations minus the mean of the first five, divided by the
-    steps between their mean steps, times the steps of the third. It is None if a member has fewer
-    than ten evaluations in that third. A small gain is no sign of an optimum.
+    steps between the two groups' mean steps and multiplied by a third of all steps. It is None if a
+    member has fewer than ten evaluations in that third. A small gain is no sign of an optimum.
     """
     gains = []
     for member in members_of(result):
@@ -117,6 +122,9 @@ def other_trainings(result: dict, results: Mapping[str, dict]) -> Iterator[tuple
         elif run is not result and run["config"]["data"].get("vector_dim"):
             how = f"with vectors padded to {run['config']['data']['embedding_dim']} dimensions"
         if how and _model_and_data(run) == _model_and_data(result):
+            is_averaged = bool(run["config"]["train"].get("moving_average"))
+            if is_averaged != bool(result["config"]["train"].get("moving_average")):
+                how += f" {'with' if is_averaged else 'without'} averaged weights"
             yield name, how
 
 
@@ -186,12 +194,13 @@ def choose_runs(
     return min(pairs, key=rank, default=None)
 
 
-def lent_spread(
+def spread_run(
     table: Table, score: Score, names: Sequence[str], records: Records, free: Collection[str]
 ) -> str:
-    """Returns the run from which a single seed takes its spread over seeds, "" if none does.
+    """Returns the name of the run that lends its spread over seeds to a single seed, or "".
 
-    Among the table's series under equal conditions, this is the series whose seeds vary most.
+    It is the series with the largest standard deviation among the table's runs and trials under
+    equal conditions with the first run.
 
     Args:
       table, score: the table that has both models, and the compared score.

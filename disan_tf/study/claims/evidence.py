@@ -121,7 +121,7 @@ class Selection:
     shows: Literal["no cost", "few tokens", "more dependents"]
 
     def find(self, records: Records) -> Finding:
-        """Averages over the seeds of all series of ReSAN on SNLI, and over each seed's models."""
+        """Averages over the models of each seed of ReSAN on SNLI, and then over seeds."""
         runs = find_row("resan_table_1", "ReSAN").runs(records.results)
         series = {name: run for name, run in runs.items() if "members" in run}
         *keys, gain = _SELECTION[self.shows]
@@ -133,17 +133,17 @@ class Selection:
                     groups[member["seed"]].append([score[key] for key in keys])
         if not groups:
             return Finding(self.paper, missing="ReSAN with its selections: not run")
+        means = np.mean([np.mean(group, axis=0) for group in groups.values()], axis=0)
         gains = [[gain(*pair) for pair in group] for group in groups.values()]
-        value, count = fmean(map(fmean, gains)), sum(map(len, gains))
+        value, count = float(gain(*means)), sum(map(len, gains))  # gains are linear
         agreeing = sum(found > 0 for group in gains for found in group)
         interval = grouped_interval(gains) if len(gains) > 1 else None
-        covers = f"seeds and models; paper's sign in {agreeing} of {count}"
+        covers = f"seeds and models; expected sign in {agreeing} of {count} models"
         limits = [f"{100 * limit:+.2f}" for limit in interval[1:]] if interval else []
         shown = f" ({' to '.join(limits)}; {covers})" if interval else ""
-        means = zip(*(map(fmean, zip(*group)) for group in groups.values()))
         return Finding(
             self.paper,
-            ours=" and ".join(f"{100 * fmean(side):.2f}" for side in means),
+            ours=" and ".join(f"{100 * side:.2f}" for side in means),
             gain=f"{100 * value:+.2f}{shown}",
             value=value,
             interval=interval,

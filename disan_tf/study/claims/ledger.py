@@ -126,8 +126,8 @@ def _summary(ledger: Ledger) -> str:
         tested = [entry.finding for entry in entries if entry.verdict != NOT_TESTED]
         found = [finding.interval for finding in tested if finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
-        by_chance = f"{0.05 * len(found):.1f} would by chance at 5 % each"
-        texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0 ({by_chance}).")
+        by_chance = f"if no two models differed, about {0.05 * len(found):.1f} would"
+        texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
     decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
     lent = sum(entry.finding.covers == BORROWED for entry in decided)
     texts.append(f"{lent} of the {len(decided)} supported and not supported lines, ours included,")

@@ -15,10 +15,10 @@ from disan_tf.study.claims.conditions import (
     choose_runs,
     describe_protocol,
     gain_at_the_end,
-    lent_spread,
     most_complete,
     other_trainings,
     scope_of,
+    spread_run,
     unequal_conditions,
 )
 from disan_tf.study.papers import TABLES, Row, Score
@@ -34,7 +34,7 @@ from disan_tf.study.results import (
 )
 
 LOWER_IS_BETTER = ("loss", "mse")
-_SPREAD = "the single seed's spread is that of {} (standard deviation {})"
+_SPREAD = "the interval takes the spread over seeds from {} (standard deviation {})"
 _SELECTED = ("head", "dependent")
 
 
@@ -54,7 +54,7 @@ class Finding:
     seeds: str = ""  # the number of seeds of each model
     dev: str = ""  # our difference on dev, as it is printed
     gain_on_dev: str = ""  # the weaker model's `gain_at_the_end`, as it is printed
-    protocol: str = ""  # how the first model was trained, and other trainings of the two
+    protocol: str = ""  # how the first model was trained
     remarks: tuple[str, ...] = ()  # what a reader must know about the models
     unequal: str = ""  # the conditions in which the two models' trainings differ
     missing: str = ""  # the runs that are missing
@@ -123,8 +123,8 @@ class Rows:
             return Finding(paper, ours=known, missing=f"{missing}: not run")
         first, second = (records.results[name] for name in names)
         table, free = TABLES[self.table], {*self.free, *self.apart}
-        spread = lent_spread(table, score, names, records, free)
-        value, interval, covers = compare(names, records, score, spread)
+        spread = spread_run(table, score, names, records, free)
+        value, interval, covers = score_difference(names, records, score, spread)
         dev = [mean(run, "dev", score.key) for run in (first, second)]
         has_dev = score.split == "test" and None not in dev
         borrowed = ["with another model's spread over seeds"] if covers == BORROWED else []
@@ -191,33 +191,40 @@ class Rows:
     def _classifiers(self, names, results) -> Iterator[str]:
         """Yields the options of the classifier in which a run differs from its row's recorded run.
 
-        `choose_runs` takes such a run if the other model has it under equal conditions.
+        `choose_runs` prefers such a run if the other model's run has the same classifier.
         """
         for row, name in zip(self.rows, names):
-            options = results[name]["config"]["task"]
-            usual = results[row.recorded]["config"]["task"] if row.recorded in results else options
-            for option in sorted(options.keys() | usual.keys()):
-                if options.get(option, False) != usual.get(option, False):
-                    yield f"{row.model} has task.{option}={options.get(option, False)} here"
+            ours = results[name]["config"]["task"]
+            recorded = results[row.recorded]["config"]["task"] if row.recorded in results else ours
+            for option in sorted(ours.keys() | recorded.keys()):
+                values = [options.get(option, False) for options in (ours, recorded)]
+                if values[0] != values[1]:
+                    yield (
+                        f"{row.model} was trained with task.{option}={values[0]}, its recorded run "
+                        f"with {values[1]}"
+                    )
 
     def _others(self, names, records: Records) -> Iterator[str]:
-        """Yields the scores of other trainings of both models, and their differences."""
+        """Yields the scores of longer or wider trainings of both models, and their differences."""
         for side, row in enumerate(self.rows):
             for name, how in other_trainings(records.results[names[side]], records.results):
                 pair = (name, names[1]) if side == 0 else (names[0], name)
-                gain = self.score.show_difference(*compare(pair, records, self.score))
-                yield f"{row.model} {how}: {self.score.show(records.results[name])}, {gain}"
+                gain = self.score.show_difference(*score_difference(pair, records, self.score))
+                shown = self.score.show(records.results[name])
+                yield f"{row.model} {how}: {shown}, difference {gain}"
 
     def _trials(self, records: Records) -> Iterator[str]:
-        """Yields the difference of the rows' trials, see `Table.trials`, if both have some."""
+        """Yields the scores of the rows' trials, see `Table.trials`, if both rows have one."""
         score, trials = self.score, TABLES[self.table].trials
         runs = [row.trial_runs(records.results) for row in self.rows]
         pair = choose_runs(*runs, records.predictions, self.free, self.apart, self.examples)
         if trials and pair:
-            how = ", ".join(f"{option}={' or '.join(trials[option])}" for option in trials)
-            gain = score.show_difference(*compare(pair, records, score))
-            ours = " and ".join(score.show(records.results[name]) for name in pair)
-            yield f"with {how}: {ours}, {gain}"
+            results = [records.results[name] for name in pair]
+            how = [f"{option}={' or '.join(trials[option])}" for option in trials]
+            how += {f"dtype={run['config'].get('dtype')}": run for run in results}
+            gain = score.show_difference(*score_difference(pair, records, score))
+            ours = " and ".join(map(score.show, results))
+            yield f"trained with {', '.join(how)}: {ours}, difference {gain}"
 
 
 def find_row(table: str, model: str) -> Row:
@@ -229,7 +236,7 @@ def find_row(table: str, model: str) -> Row:
     return rows[model]
 
 
-def compare(
+def score_difference(
     names: Sequence[str], records: Records, score: Score, spread: str = ""
 ) -> tuple[float, Optional[Interval], str]:
     """Returns the difference of two runs, its interval, and what that covers or why it is None.

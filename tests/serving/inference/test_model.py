@@ -26,7 +26,7 @@ def test_the_keras_model_has_the_logits_of_the_predictions(name, texts, request)
 
 
 @pytest.mark.parametrize("name", ["quick_bundle", "nli_bundle"])
-def test_no_texts_have_word_ids_without_rows(name, request):
+def test_preprocessing_no_texts_returns_ids_without_rows(name, request):
     model = LoadedModel(request.getfixturevalue(name))
     ids = model.preprocess([])
     assert list(ids) == list(model.keras_model.input)

@@ -112,7 +112,9 @@ def test_one_seed_takes_the_spread_of_the_tables_series_whose_seeds_vary_most(ou
     finding = ROWS.find(records)
     assert finding.covers == "examples and another model's seeds"
     deviation = 100 * np.std((0.3, 0.36), ddof=1)
-    text = f"the single seed's spread is that of varied (standard deviation {deviation:.2f})"
+    text = (
+        f"the interval takes the spread over seeds from varied (standard deviation {deviation:.2f})"
+    )
     assert finding.remarks == (text,)
     entry = Entry(CLAIM, finding)
     assert entry.verdict == LARGER
@@ -189,7 +191,7 @@ def test_other_trainings_of_the_same_model_have_their_scores_and_differences(rec
     longer, padded = (copy.deepcopy(records.results["others"]) for _ in range(2))
     for member, steps in zip(longer["members"], (50, 70)):
         member["steps"] = steps
-    longer["config"]["train"].update(steps=70, batch_size=4)
+    longer["config"]["train"].update(steps=70, batch_size=4, moving_average=0.999)
     padded["config"]["data"]["vector_dim"] = 100
     results = {**records.results, "longer": longer, "padded": padded}
     kept = {**records.predictions, "longer": [*map(_predictions_of, (0.7, 0.7))]}
@@ -197,13 +199,17 @@ def test_other_trainings_of_the_same_model_have_their_scores_and_differences(rec
     finding = ROWS.find(records._replace(results=results, predictions=kept))
     name = "Bi-LSTM with s2t self-attention"
     longest, wider = finding.remarks
-    assert longest.startswith(f"{name} after 50 to 70 steps: 70.00 (0.71), -9.50 (")
-    assert wider == f"{name} with vectors padded to 300 dimensions: 50.50 (0.71), +10.00"
+    assert longest.startswith(
+        f"{name} after 50 to 70 steps with averaged weights: 70.00 (0.71), difference -9.50 ("
+    )
+    assert wider == f"{name} with vectors padded to 300 dimensions: 50.50 (0.71), difference +10.00"
     assert finding.runs == ("ours", "others") and _judge(finding) == LARGER
     assert dict(other_trainings(results["others"], results)).keys() == {"longer", "padded"}
     longer["config"]["encoder"]["name"] = "disan"  # the first model, whose lead it makes
     finding = ROWS.find(records._replace(results=results, predictions=kept))
-    assert finding.remarks[0].startswith("DiSAN after 50 to 70 steps: 70.00 (0.71), +19.50 (")
+    assert finding.remarks[0].startswith(
+        "DiSAN after 50 to 70 steps with averaged weights: 70.00 (0.71), "
+    )
     longer["config"]["encoder"]["units"] = 7
     assert dict(other_trainings(results["others"], results)).keys() == {"padded"}
 
@@ -217,7 +223,8 @@ def test_trials_of_both_models_have_a_remark_and_decide_nothing(records):
         records.predictions[f"{name}_trial"] = [_predictions_of(share)] * 2
     finding = ROWS.find(records)
     (remark,) = finding.remarks
-    assert remark.startswith("with data.rebalance=true: 40.00 (0.00) and 70.00 (0.00), -30.00 (-3")
+    how = "trained with data.rebalance=true, dtype=None"
+    assert remark.startswith(f"{how}: 40.00 (0.00) and 70.00 (0.00), difference -30.00 (-3")
     assert finding == replace(plain, remarks=(remark,))
 
 
@@ -227,7 +234,9 @@ def test_a_remark_names_a_classifier_that_the_recorded_run_of_the_row_lacks(reco
     records.results[ROWS.rows[0].recorded] = recorded
     finding = ROWS.find(records)
     assert finding.runs == ("ours", "others")  # under equal conditions
-    assert finding.remarks == ("DiSAN has task.hidden_units=16 here",)
+    assert finding.remarks == (
+        "DiSAN was trained with task.hidden_units=16, its recorded run with 300",
+    )
 
 
 def test_a_squared_error_is_better_if_it_is_lower():
@@ -463,7 +472,7 @@ def test_selections_are_averaged_over_models_and_vary_over_seeds(shows, gain, ve
     finding = Selection("", shows).find(Records({"resan": run}, {}, {}))
     assert finding.gain.startswith(f"{gain} ({gain} to {gain}; ")
     assert (finding.seeds, _judge(finding)) == ("2 models", verdict)
-    assert finding.covers.endswith(f"paper's sign in {2 * (gain[0] == '+')} of 2")
+    assert finding.covers.endswith(f"expected sign in {2 * (gain[0] == '+')} of 2 models")
     assert _judge(Selection("", shows).find(Records({}, {}, {}))) == NOT_TESTED
     for member in run["members"]:
         member["seed"] = 1  # two models that may share their first steps

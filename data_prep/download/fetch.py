@@ -7,6 +7,7 @@ checks. When the command is run again, a broken download continues where it stop
 
 import argparse
 import http.client
+import json
 import re
 import sys
 import time
@@ -14,6 +15,8 @@ import urllib.error
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
+
+import h5py
 
 from data_prep.download.archives import ALTERNATIVES, ARCHIVES, Archive
 from data_prep.download.unpack import one_line, unpack
@@ -25,6 +28,7 @@ from disan_tf.common.paths import home_path
 
 BLOCK = 1 << 20  # bytes read at a time
 _SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends
+_BILM = {"CNN", "RNN_0", "RNN_1", "char_embed"}  # groups and data sets of the weights of a biLM
 _STALLED = f"fewer than {MIN_BYTES:,} bytes in {TIMEOUT} s"
 
 
@@ -206,7 +210,8 @@ def check(archive: Archive, path: Path, remedy: str) -> str:
     """Compares a file's digest with the official or the recorded one; returns it.
 
     Raises:
-      UserError: the digest differs, or the file is a web page, or is no zip archive but should be.
+      UserError: the digest differs, or the content does not fit the name: a web page, no zip
+        archive, damaged JSON or HDF5.
     """
     digest, size = sha256(path), path.stat().st_size
     expected, wanted = _expected(archive, path)
@@ -250,6 +255,21 @@ def _describe(path: Path, name: str) -> str:
         return f", is an HTML page and begins with {head!r}"
     if name.endswith(".zip") and not head.startswith(b"PK"):
         return f", is not a zip archive and begins with {head!r}"
+    damage = _damage(path, name)
+    return f", is damaged or incomplete ({damage})" if damage else ""
+
+
+def _damage(path: Path, name: str) -> str:
+    """Returns what is wrong with a file of JSON, or with the weights of a biLM; else ""."""
+    try:
+        if name.endswith(".json"):
+            json.loads(path.read_bytes())
+        if name.endswith(".hdf5"):
+            with h5py.File(path, "r") as file:
+                missing = sorted(_BILM.difference(file))
+            return f"it lacks {', '.join(missing)}" if missing else ""
+    except (OSError, RuntimeError, ValueError, RecursionError) as error:
+        return one_line(error)
     return ""
 
 

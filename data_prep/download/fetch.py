@@ -9,6 +9,7 @@ import argparse
 import http.client
 import json
 import re
+import socket
 import sys
 import time
 import urllib.error
@@ -29,7 +30,12 @@ from disan_tf.common.paths import home_path
 BLOCK = 1 << 20  # bytes read at a time
 _SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends
 _BILM = {"CNN", "RNN_0", "RNN_1", "char_embed"}  # groups and data sets of the weights of a biLM
+_ABSENT = (ConnectionRefusedError, TimeoutError, socket.timeout)  # the last for Python 3.9
 _STALLED = f"fewer than {MIN_BYTES:,} bytes in {TIMEOUT} s"
+
+
+class NoAnswer(UserError):
+    """The error if a server refuses the connection, or does not answer in time."""
 
 
 def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
@@ -78,7 +84,8 @@ def _path(archive: Archive, data_dir: Path) -> Path:
 def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str:
     """Fetches an address, by https where the server answers there; returns the address.
 
-    Once bytes have come by https, a broken connection is an error: http would be no remedy.
+    A wrong certificate, a missing page, or a connection that breaks after bytes have come by https
+    is an error: http would be no remedy.
     """
     plain = "http://"
     if try_https and url.startswith(plain):
@@ -86,7 +93,7 @@ def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str
         try:
             fetch(secure, part, most, remedy)
             return secure
-        except UserError:
+        except NoAnswer:
             if _size(part) != before:
                 raise
         print(
@@ -108,8 +115,9 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
       most: bytes that the file may have; a longer file is removed.
 
     Raises:
-      UserError: the server cannot be reached, stalls, or sends more than `most` bytes, or the
-        connection broke; received bytes are kept.
+      NoAnswer: the server refuses the connection, or stalls; received bytes are kept.
+      UserError: another error of the request, more than `most` bytes, or a broken connection;
+        received bytes are kept.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
     watchdog = Watchdog()
@@ -118,7 +126,10 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
             received, total = _receive(url, part, most, watchdog)
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = _STALLED if watchdog.has_barked else one_line(error)
-        raise UserError(f"{url} cannot be fetched ({reason}); {remedy}.") from None
+        cause = getattr(error, "reason", error)  # a URLError has it
+        is_absent = watchdog.has_barked or isinstance(cause, _ABSENT)
+        kind = NoAnswer if is_absent else UserError
+        raise kind(f"{url} cannot be fetched ({reason}); {remedy}.") from None
     if received > most:
         part.unlink()
         raise UserError(

@@ -4,6 +4,9 @@ import contextlib
 import hashlib
 import io
 import re
+import socket
+import ssl
+import urllib.error
 from pathlib import Path
 
 import h5py
@@ -84,11 +87,49 @@ def test_a_part_that_does_not_fit_is_fetched_from_the_start(
     assert archive_file(tmp_path).read_bytes() == BYTES
 
 
-def test_http_is_used_where_https_does_not_answer_and_said(server, tmp_path, capsys):
-    archive = pinned()._replace(address=f"{server.url}small.zip")
-    install(archive, tmp_path)
-    assert archive_file(tmp_path).read_bytes() == BYTES
+def _raise_by_https(error, monkeypatch):
+    """Lets requests by https raise an error; returns the list of requested schemes."""
+
+    def opened(url, *rest):
+        asked.append(url.split(":")[0])
+        if asked[-1] == "https":
+            raise error
+        return open_url(url, *rest)
+
+    asked, open_url = [], download.open_url
+    monkeypatch.setattr(download, "open_url", opened)
+    return asked
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        urllib.error.URLError(ConnectionRefusedError()),
+        urllib.error.URLError(socket.timeout()),
+        socket.timeout(),
+    ],
+)
+def test_http_is_used_where_https_does_not_answer_and_said(
+    error, server, tmp_path, capsys, monkeypatch
+):
+    asked = _raise_by_https(error, monkeypatch)
+    install(pinned()._replace(address=f"{server.url}small.zip"), tmp_path)
+    assert archive_file(tmp_path).read_bytes() == BYTES and asked == ["https", "http"]
     assert f"{server.url}small.zip does not answer by https" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        urllib.error.URLError(ssl.SSLCertVerificationError("expired")),
+        urllib.error.HTTPError("https://a.example", 404, "Not Found", {}, None),
+        ValueError("'http://b.example/x' is not an address of https"),
+    ],
+)
+def test_http_is_not_used_where_https_answers(error, server, tmp_path, monkeypatch):
+    asked = _raise_by_https(error, monkeypatch)
+    text = message(pinned()._replace(address=f"{server.url}small.zip"), tmp_path)
+    assert "https://127.0.0.1" in text and asked == ["https"]
 
 
 @pytest.mark.parametrize("sent, fetched", [(0, ["https", "http"]), (9, ["https"])])
@@ -100,7 +141,7 @@ def test_https_comes_first_and_is_not_given_up_once_it_has_sent_bytes(
         part.parent.mkdir(exist_ok=True)
         part.write_bytes(BYTES[:sent] if url.startswith("https") else BYTES)
         if url.startswith("https"):
-            raise UserError("it broke")
+            raise download.NoAnswer("it broke")
 
     asked = []
     monkeypatch.setattr(download, "fetch", fetch)

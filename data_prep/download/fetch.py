@@ -7,13 +7,17 @@ checks. When the command is run again, a broken download continues where it stop
 
 import argparse
 import http.client
+import json
 import re
+import socket
 import sys
 import time
 import urllib.error
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
+
+import h5py
 
 from data_prep.download.archives import ALTERNATIVES, ARCHIVES, Archive
 from data_prep.download.unpack import one_line, unpack
@@ -25,7 +29,13 @@ from disan_tf.common.paths import home_path
 
 BLOCK = 1 << 20  # bytes read at a time
 _SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends
+_BILM = {"CNN", "RNN_0", "RNN_1", "char_embed"}  # groups and data sets of the weights of a biLM
+_ABSENT = (ConnectionRefusedError, TimeoutError, socket.timeout)  # the last for Python 3.9
 _STALLED = f"fewer than {MIN_BYTES:,} bytes in {TIMEOUT} s"
+
+
+class NoAnswer(UserError):
+    """The error if a server refuses the connection, or does not answer in time."""
 
 
 def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
@@ -74,7 +84,8 @@ def _path(archive: Archive, data_dir: Path) -> Path:
 def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str:
     """Fetches an address, by https where the server answers there; returns the address.
 
-    Once bytes have come by https, a broken connection is an error: http would be no remedy.
+    A wrong certificate, a missing page, or a connection that breaks after bytes have come by https
+    is an error: http would be no remedy.
     """
     plain = "http://"
     if try_https and url.startswith(plain):
@@ -82,7 +93,7 @@ def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str
         try:
             fetch(secure, part, most, remedy)
             return secure
-        except UserError:
+        except NoAnswer:
             if _size(part) != before:
                 raise
         print(
@@ -104,8 +115,9 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
       most: bytes that the file may have; a longer file is removed.
 
     Raises:
-      UserError: the server cannot be reached, stalls, or sends more than `most` bytes, or the
-        connection broke; received bytes are kept.
+      NoAnswer: the server refuses the connection, or stalls; received bytes are kept.
+      UserError: another error of the request, more than `most` bytes, or a broken connection;
+        received bytes are kept.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
     watchdog = Watchdog()
@@ -114,7 +126,10 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
             received, total = _receive(url, part, most, watchdog)
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = _STALLED if watchdog.has_barked else one_line(error)
-        raise UserError(f"{url} cannot be fetched ({reason}); {remedy}.") from None
+        cause = getattr(error, "reason", error)  # a URLError has it
+        is_absent = watchdog.has_barked or isinstance(cause, _ABSENT)
+        kind = NoAnswer if is_absent else UserError
+        raise kind(f"{url} cannot be fetched ({reason}); {remedy}.") from None
     if received > most:
         part.unlink()
         raise UserError(
@@ -206,7 +221,8 @@ def check(archive: Archive, path: Path, remedy: str) -> str:
     """Compares a file's digest with the official or the recorded one; returns it.
 
     Raises:
-      UserError: the digest differs, or the file is a web page, or is no zip archive but should be.
+      UserError: the digest differs, or the content does not fit the name: a web page, no zip
+        archive, damaged JSON or HDF5.
     """
     digest, size = sha256(path), path.stat().st_size
     expected, wanted = _expected(archive, path)
@@ -250,6 +266,21 @@ def _describe(path: Path, name: str) -> str:
         return f", is an HTML page and begins with {head!r}"
     if name.endswith(".zip") and not head.startswith(b"PK"):
         return f", is not a zip archive and begins with {head!r}"
+    damage = _damage(path, name)
+    return f", is damaged or incomplete ({damage})" if damage else ""
+
+
+def _damage(path: Path, name: str) -> str:
+    """Returns what is wrong with a file of JSON, or with the weights of a biLM; else ""."""
+    try:
+        if name.endswith(".json"):
+            json.loads(path.read_bytes())
+        if name.endswith(".hdf5"):
+            with h5py.File(path, "r") as file:
+                missing = sorted(_BILM.difference(file))
+            return f"it lacks {', '.join(missing)}" if missing else ""
+    except (OSError, RuntimeError, ValueError, RecursionError) as error:
+        return one_line(error)
     return ""
 
 

@@ -5,8 +5,9 @@ import socket
 import threading
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+SCHEMES = ("http", "https")
 TIMEOUT = 60  # seconds without a byte before the server counts as gone
 MIN_BYTES = 60_000  # with fewer bytes in TIMEOUT seconds a server counts as stalled: 1 kB a second
 
@@ -58,18 +59,21 @@ def open_url(url: str, headers: Mapping[str, str], watchdog: Watchdog):
     """Returns the response to a GET request, following redirects.
 
     Raises:
-      ValueError: the address, or a redirect's address, is not http or https.
+      ValueError: the address, or a redirect's address, is not http or https, or a redirect leads
+        from https to http.
       OSError, http.client.HTTPException: there is no proper response.
     """
     _check_scheme(url)
     http, https = urllib.request.HTTPHandler(), urllib.request.HTTPSHandler()
     for handler in (http, https):
         handler.do_open = _watched(handler.do_open, watchdog)
-    opener = urllib.request.build_opener(http, https, _Redirects())
+    opener = urllib.request.build_opener(http, https, Redirects())
     return opener.open(urllib.request.Request(url, headers=dict(headers)), timeout=TIMEOUT)
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
+class Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to http and https; from https only to https."""
+
     def http_error_302(self, request, response, *rest):
         response.close()  # or its body would be read to the end, if there is one
         return super().http_error_302(request, response, *rest)
@@ -77,14 +81,13 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
     def redirect_request(self, request, response, code, message, headers, address):
-        _check_scheme(address)
+        _check_scheme(address, ("https",) if request.type == "https" else SCHEMES)
         return super().redirect_request(request, response, code, message, headers, address)
 
 
-def _check_scheme(url: str) -> None:
-    scheme = urllib.parse.urlsplit(url).scheme
-    if scheme not in ("http", "https"):
-        raise ValueError(f"{url[:100]!r} is not an address of http or https")
+def _check_scheme(url: str, schemes: Sequence[str] = SCHEMES) -> None:
+    if urllib.parse.urlsplit(url).scheme not in schemes:
+        raise ValueError(f"{url[:100]!r} is not an address of {' or '.join(schemes)}")
 
 
 def _watched(do_open, watchdog: Watchdog):

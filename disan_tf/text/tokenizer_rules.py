@@ -9,6 +9,8 @@ import sys
 import unicodedata
 from functools import cache
 
+import tensorflow as tf
+
 # The clean-up of texts, see `clean_text`. Nobody sees these code points: soft hyphen, zero-width
 # space, marks of direction, joiners and operators of layout, variation selectors, byte order mark.
 _INVISIBLE = (
@@ -164,14 +166,19 @@ def _for_python(rule):
     rule = rule.replace(f"[{_JOINERS}]+(", f"(?<![{_JOINERS}])[{_JOINERS}]+(")
     rule = re.sub(r"\\x\{(\w+)\}", lambda match: chr(int(match[1], 16)), rule)
     rule = re.sub(r"\\p\{(\w+)\}", lambda match: _ranges(match[1]), rule)
-    # RE2's word characters are ASCII, and no other letter is an i for it.
+    # RE2's word characters are ASCII. Where it ignores case, the long s equals s, and the sign of
+    # kelvin equals k (no such group has a k), but no other letter equals i.
+    rule = re.sub(r"\(\?i:[^)]*", lambda group: group[0].replace("s", "[s\u017f]"), rule)
     return rule.replace(r"\b", r"(?a:\b)").replace("(?i:", "(?ai:")
 
 
 @cache
 def _ranges(category: str) -> str:
-    """Returns a Unicode category's characters in Python's version of it, for a set of `re`."""
-    names = map(unicodedata.category, map(chr, range(sys.maxunicode + 1)))
-    marks = "".join("x" if name.startswith(category) else " " for name in names)
-    runs = (match.span() for match in re.finditer("x+", marks))
-    return "".join(f"{re.escape(chr(start))}-{re.escape(chr(end - 1))}" for start, end in runs)
+    """Returns a Unicode category's characters for a set of `re`.
+
+    They come from RE2, because the tables of `unicodedata` depend on the version of Python.
+    """
+    characters = "".join(map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]))
+    kept = tf.strings.regex_replace(characters, rf"[^\p{{{category}}}]", "\0").numpy().decode()
+    runs = re.findall("[^\0]+", kept)
+    return "".join(f"{re.escape(run[0])}-{re.escape(run[-1])}" for run in runs)

@@ -1,8 +1,10 @@
 """text/tokenizer_rules.py: Python's `re` gives the tokens of the graph's operations."""
 
 import random
+import sys
 
 import pytest
+import tensorflow as tf
 
 from disan_tf.serving.export.client import tokenize
 from disan_tf.text.lookup import TextToIds
@@ -26,6 +28,16 @@ _PIECES = [
 ]
 
 
+def _tokens_in_graph(texts):
+    rows = TextToIds(["a"], "treebank", False).tokens(texts).to_list()
+    return [[token.decode() for token in row] for row in rows]
+
+
+def _tokens_of_client(texts):
+    steps = python_steps("treebank", False, False, 2)
+    return [tokenize(text, steps) for text in texts]
+
+
 def _texts(count):
     generator = random.Random(1)
     pieces = [*_SIGNS, *_SIGNS, *_MARKS, *_OTHERS, *_PIECES]
@@ -47,3 +59,25 @@ def test_random_texts_have_the_same_tokens(name, split, keep, version):
     rows = TextToIds(["a"], name, False, split, keep, version).tokens(texts).to_list()
     for text, row in zip(texts, rows):
         assert tokenize(text, steps) == [token.decode() for token in row], text
+
+
+def test_spaces_and_symbols_of_any_version_of_unicode_have_the_same_tokens():
+    points = [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]
+    is_symbol = tf.strings.regex_full_match([*map(chr, points)], r"[\p{Z}\p{S}]").numpy()
+    chosen = [n for n, symbol in zip(points, is_symbol) if symbol or n % 251 == 0]
+    texts = [f"a{chr(n)}b" for n in chosen]
+    pairs = zip(chosen, _tokens_in_graph(texts), _tokens_of_client(texts))
+    assert len(texts) > 10_000 and [hex(n) for n, graph, client in pairs if graph != client] == []
+
+
+@pytest.mark.parametrize(
+    "text, tokens",
+    [
+        ("I love it\U0001fa77", ["I", "love", "it", "\U0001fa77"]),  # assigned by Unicode 15
+        ("It'\u017f", ["It", "'\u017f"]),  # the long s is an s
+        ("Smith v\u017f. 'ti\u017f", ["Smith", "v\u017f.", "`", "ti\u017f"]),
+        ("T\u0131ll 't\u0131s", ["T\u0131ll", "`", "t\u0131s"]),  # the dotless i is no i
+    ],
+)
+def test_characters_beyond_ascii_are_read_as_by_re2(text, tokens):
+    assert _tokens_in_graph([text]) == _tokens_of_client([text]) == [tokens]

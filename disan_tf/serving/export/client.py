@@ -81,6 +81,7 @@ class Client:
         read, most = [list(row) for row in rows], None
         if self._words is not None:
             limit, most = self.metadata["max_tokens"], MOST_PAIRS
+            limit = limit and limit + 1  # the model truncates, and marks texts that are longer
             read = [[self.ids(text)[0][:limit] for text in row] for row in read]
         lengths = [max(map(len, row)) for row in read]
         outputs = [{} for _ in read]

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
@@ -26,8 +26,24 @@ class Refusal(BaseModel):
     detail: str
 
 
+class _Strict(BaseModel):
+    """The fields of a request or of a pair. Unknown fields are refused.
+
+    Only the first unknown field is validated: pydantic would make an error for each of them.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def keep_one_unknown_field(cls, values):
+        if not isinstance(values, dict):
+            return values
+        unknown = next((name for name in values if name not in cls.model_fields), None)
+        return {name: values[name] for name in (*cls.model_fields, unknown) if name in values}
+
+
 _FIELDS = ("texts", "top_k")
-_STRICT = ConfigDict(strict=True, extra="forbid")
 _TopK = Optional[
     Annotated[int, Field(ge=1, description="number of most probable classes (default: all)")]
 ]
@@ -95,10 +111,10 @@ def _add_pages(app: FastAPI, name: str, model: TextModel, guard: Guard, registry
 
 def _add_computations(app: FastAPI, model: TextModel, service: Service) -> list[str]:
     """Adds a path for each kind of request that the model has; returns the paths."""
-    pair = create_model("Pair", __config__=_STRICT, **dict.fromkeys(model.fields, (str, ...)))
+    pair = create_model("Pair", __base__=_Strict, **dict.fromkeys(model.fields, (str, ...)))
     one = str if len(model.fields) == 1 else pair
-    Predict = create_model("Predict", __config__=_STRICT, texts=_texts(one), top_k=(_TopK, None))
-    Encode = create_model("Encode", __config__=_STRICT, texts=_texts(str))
+    Predict = create_model("Predict", __base__=_Strict, texts=_texts(one), top_k=(_TopK, None))
+    Encode = create_model("Encode", __base__=_Strict, texts=_texts(str))
 
     async def predict(request: Predict) -> dict:
         """Returns `predictions`: for each text its label and probabilities, or its score."""

@@ -2,9 +2,14 @@
 
 import contextlib
 import hashlib
+import io
 import re
+import socket
+import ssl
+import urllib.error
 from pathlib import Path
 
+import h5py
 import pytest
 
 from data_prep.bilm_files import find
@@ -12,6 +17,7 @@ from data_prep.download import fetch as download
 from data_prep.download.archives import Archive
 from data_prep.download.fetch import install
 from disan_tf.common.errors import UserError
+from disan_tf.elmo.official_files import save_bilm
 from tests.support.corpora.downloads import (
     BYTES,
     MEMBERS,
@@ -24,6 +30,7 @@ from tests.support.corpora.downloads import (
     unpinned,
     zip_bytes,
 )
+from tests.support.models.bilm import small_bilm
 from tests.support.runs.training import load_config
 
 CUT = 100  # bytes after which the interrupting server hangs up
@@ -80,11 +87,49 @@ def test_a_part_that_does_not_fit_is_fetched_from_the_start(
     assert archive_file(tmp_path).read_bytes() == BYTES
 
 
-def test_http_is_used_where_https_does_not_answer_and_said(server, tmp_path, capsys):
-    archive = pinned()._replace(address=f"{server.url}small.zip")
-    install(archive, tmp_path)
-    assert archive_file(tmp_path).read_bytes() == BYTES
+def _raise_by_https(error, monkeypatch):
+    """Lets requests by https raise an error; returns the list of requested schemes."""
+
+    def opened(url, *rest):
+        asked.append(url.split(":")[0])
+        if asked[-1] == "https":
+            raise error
+        return open_url(url, *rest)
+
+    asked, open_url = [], download.open_url
+    monkeypatch.setattr(download, "open_url", opened)
+    return asked
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        urllib.error.URLError(ConnectionRefusedError()),
+        urllib.error.URLError(socket.timeout()),
+        socket.timeout(),
+    ],
+)
+def test_http_is_used_where_https_does_not_answer_and_said(
+    error, server, tmp_path, capsys, monkeypatch
+):
+    asked = _raise_by_https(error, monkeypatch)
+    install(pinned()._replace(address=f"{server.url}small.zip"), tmp_path)
+    assert archive_file(tmp_path).read_bytes() == BYTES and asked == ["https", "http"]
     assert f"{server.url}small.zip does not answer by https" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        urllib.error.URLError(ssl.SSLCertVerificationError("expired")),
+        urllib.error.HTTPError("https://a.example", 404, "Not Found", {}, None),
+        ValueError("'http://b.example/x' is not an address of https"),
+    ],
+)
+def test_http_is_not_used_where_https_answers(error, server, tmp_path, monkeypatch):
+    asked = _raise_by_https(error, monkeypatch)
+    text = message(pinned()._replace(address=f"{server.url}small.zip"), tmp_path)
+    assert "https://127.0.0.1" in text and asked == ["https"]
 
 
 @pytest.mark.parametrize("sent, fetched", [(0, ["https", "http"]), (9, ["https"])])
@@ -96,7 +141,7 @@ def test_https_comes_first_and_is_not_given_up_once_it_has_sent_bytes(
         part.parent.mkdir(exist_ok=True)
         part.write_bytes(BYTES[:sent] if url.startswith("https") else BYTES)
         if url.startswith("https"):
-            raise UserError("it broke")
+            raise download.NoAnswer("it broke")
 
     asked = []
     monkeypatch.setattr(download, "fetch", fetch)
@@ -284,12 +329,43 @@ def test_the_pinned_digests_of_trec_are_those_of_the_real_files(real_data, tmp_p
         assert (tmp_path / archive.folder / archive.name).read_bytes() == data
 
 
-def test_the_official_bilm_comes_under_the_names_that_its_config_asks_for(server, tmp_path):
-    for number, archive in enumerate(download.ARCHIVES["elmo"]):
-        server.name, server.body = archive.name, f"file {number}".encode()
+@pytest.fixture
+def bilm(tmp_path):
+    """The contents of a biLM's two files, in the order of the archives."""
+    paths = tmp_path / "options.json", tmp_path / "weights.hdf5"
+    save_bilm(small_bilm(), *paths)
+    return [path.read_bytes() for path in paths]
+
+
+def test_the_official_bilm_comes_under_the_names_that_its_config_asks_for(server, tmp_path, bilm):
+    for archive, body in zip(download.ARCHIVES["elmo"], bilm):
+        server.name, server.body = archive.name, body
         install(archive, tmp_path, server.url)
     paths = find(tmp_path, load_config("elmo_disan_sst").data.bilm)
-    assert [path.read_text() for path in paths] == ["file 0", "file 1"]
+    assert [path.read_bytes() for path in paths] == bilm
     path = tmp_path / "archives" / archive.name
     path.write_bytes(b"changed")  # of which the digest is known since the first download
     assert "instead of the one recorded in" in message(archive, tmp_path, server.url)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("missing", [2, 500])
+def test_a_bilm_that_is_cut_without_a_length_is_removed_and_not_recorded(
+    server, tmp_path, bilm, number, missing
+):
+    archive = download.ARCHIVES["elmo"][number]
+    server.name, server.body, server.has_length = archive.name, bilm[number][:-missing], False
+    assert "is damaged or incomplete" in message(archive, tmp_path, server.url)
+    assert not [*(tmp_path / "archives").iterdir()]
+    server.body = bilm[number]
+    install(archive, tmp_path, server.url)
+
+
+def test_an_hdf5_file_of_another_model_is_refused(server, tmp_path):
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
+        file["kernel"] = [1.0]
+    archive = download.ARCHIVES["elmo"][1]
+    server.name, server.body = archive.name, content.getvalue()
+    text = message(archive, tmp_path, server.url)
+    assert "is damaged or incomplete (it lacks CNN, RNN_0, RNN_1, char_embed)" in text

@@ -1,6 +1,7 @@
 """data_prep/download: servers that lie, never end, never begin, or lead elsewhere."""
 
 import time
+import urllib.request
 
 import pytest
 
@@ -167,6 +168,25 @@ def test_redirects_by_http_are_followed_without_reading_their_bodies(server, tmp
     server.respond = respond
     install(pinned(), tmp_path, server.url)
     assert archive_file(tmp_path).read_bytes() == BYTES
+
+
+@pytest.mark.parametrize(
+    "start, target, is_followed",
+    [
+        ("https://a.example/x", "http://b.example/x", False),
+        ("https://a.example/x", "https://b.example/x", True),
+        ("http://a.example/x", "http://b.example/x", True),
+        ("http://a.example/x", "https://b.example/x", True),
+    ],
+)
+def test_redirects_do_not_leave_https(start, target, is_followed):
+    request = urllib.request.Request(start)
+    follow = web.Redirects().redirect_request
+    if is_followed:
+        assert follow(request, None, 302, "Found", {}, target).full_url == target
+    else:
+        with pytest.raises(ValueError, match="'http://b.example/x' is not an address of https"):
+            follow(request, None, 302, "Found", {}, target)
 
 
 def test_redirects_in_a_circle_end(server, tmp_path):

@@ -102,6 +102,13 @@ def test_the_client_predicts_many_texts_as_one(bundle, folder):
     np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-5)
 
 
+def test_the_client_marks_truncated_texts(folder):
+    texts = [" ".join(["film"] * tokens) for tokens in (7, 8, 9, 50)]
+    found = client.Client(folder).predict([[text] for text in texts])
+    assert [bool(outputs["truncated"]) for outputs in found] == [False, False, True, True]
+    np.testing.assert_allclose(found[1]["probabilities"], found[3]["probabilities"], atol=1e-6)
+
+
 def test_the_client_beside_it_tokenises_and_predicts(bundle, folder, capsys):
     client = runpy.run_path(str(folder / "client.py"))  # a file by itself, as on another machine
     texts = [SENTENCES[2], "It isn't (really) A Film!", "It is\u200e a fi\u00adlm"]

@@ -171,3 +171,29 @@ def test_an_error_of_the_model_is_no_page_of_html(words):
     found = call(words, "/predict", {"texts": ["fail"]})
     assert found == (500, {"detail": "Internal error; the server's log describes it."})
     assert call(words, "/predict", {"texts": ["a"]})[0] == 200
+
+
+UNKNOWN = {f"k{number}": 0 for number in range(50_000)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "body", "place"),
+    [
+        (["text"], {"texts": ["a"], **UNKNOWN}, "k0"),
+        (["one", "two"], {"texts": [{"one": "a", "two": "b", **UNKNOWN}]}, "texts[0].k0"),
+    ],
+)
+def test_many_unknown_fields_are_one_error(fields, body, place, monkeypatch):
+    counts, errors = [], app.RequestValidationError.errors
+
+    def counted(error):
+        counts.append(len(errors(error)))
+        return errors(error)
+
+    monkeypatch.setattr(app.RequestValidationError, "errors", counted)
+    model = SlowTexts()
+    model.fields = fields
+    with running(Application(model, "slow", Limits())) as address:
+        status, found = call(address, "/predict", body)
+    assert status == 422 and found["detail"].startswith(f"{place} is no field of this request")
+    assert counts == [1]

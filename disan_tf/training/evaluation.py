@@ -177,7 +177,7 @@ def _calibration(bundle: Bundle, logits: np.ndarray, labels: np.ndarray) -> dict
 def _numbers(split: Split, predictions: np.ndarray, classes: list) -> dict:
     return {
         **correlation_scores(predictions, split.labels),
-        "by_score": scores_by_label(predictions, split.labels, len(classes)),
+        "by_score": scores_by_label(predictions, split.labels, len(classes), int(classes[0])),
     }
 
 

@@ -50,6 +50,9 @@ def run_split(
 class SplitScores:
     """Scores a model on dev and on the splits that are only watched.
 
+    Each scoring restores the model's random counters, so that the selections which it samples
+    change no later draw of the training.
+
     Args:
       batch_size: the number of examples in a batch.
       criterion: the score on dev that selects the model.
@@ -85,7 +88,11 @@ class SplitScores:
         return {name: self._score(step, split)[0] for name, split in self._watched.items()}
 
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
+        counts = [weight for weight in self._model.weights if weight.dtype.is_integer]
+        values = [count.numpy() for count in counts]
         outcome = run_split(evaluation_step, split, self._model.reads, self.batch_size)
+        for count, value in zip(counts, values):
+            count.assign(value)
         scores = {"loss": outcome.loss, **self._model.scores(outcome.outputs, split.labels)}
         if self._criterion == "macro_f1":
             predictions, classes = outcome.outputs.argmax(axis=1), outcome.outputs.shape[1]

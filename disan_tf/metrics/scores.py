@@ -147,17 +147,19 @@ def correlation_scores(predictions: np.ndarray, labels: np.ndarray) -> dict[str,
     }
 
 
-def scores_by_label(predictions: np.ndarray, labels: np.ndarray, points: int) -> dict:
+def scores_by_label(
+    predictions: np.ndarray, labels: np.ndarray, points: int, lowest: int = 1
+) -> dict:
     """Computes the mean prediction for gold scores between two points of the scale.
 
-    Predictions and labels are <float>[examples], the labels from 1 to `points`. The result is
-    "[1, 2)", ... "[4, 5]" -> {"count", "mean_label", "mean_prediction", "mse"}; the means of a bin
-    without an example are None.
+    Predictions and labels are <float>[examples], the labels from `lowest` to the last of `points`
+    whole numbers. The result is "[1, 2)", ... "[4, 5]" -> {"count", "mean_label",
+    "mean_prediction", "mse"}; the means of a bin without an example are None.
     """
-    last = points - 1
+    last = lowest + points - 2
     bins = np.minimum(np.floor(labels).astype(int), last)  # the highest point is in the last bin
     scores = {}
-    for low in range(1, points):
+    for low in range(lowest, last + 1):
         members = bins == low
         count = int(members.sum())
         scores[f"[{low}, {low + 1}{']' if low == last else ')'}"] = {

@@ -125,6 +125,10 @@ class SentenceModel(tf.keras.Model):
         """Returns the mean loss of the batch, <float32>[]."""
         return mean_of_rows(self.example_losses(outputs, labels))
 
+    def loss_weight(self, outputs) -> float:
+        """Returns the weight of a batch's loss in the loss of a split: the number of examples."""
+        return len(outputs)
+
     def training_loss(self, outputs, labels):
         """Returns the loss of a training step without weight decay, <float32>[]."""
         return self.batch_loss(outputs, labels)

@@ -97,6 +97,10 @@ class LanguageModel(SentenceModel):
         forward, backward, count = tf.unstack(tf.reduce_sum(outputs, axis=0))
         return (forward + backward) / (2.0 * count)
 
+    def loss_weight(self, outputs):
+        """Returns the number of words that each direction predicts in the batch."""
+        return float(tf.reduce_sum(outputs[:, 2]))
+
     def batch_score(self, outputs, labels):
         return tf.exp(self.batch_loss(outputs, labels))
 

@@ -119,6 +119,11 @@ class Config:
                 f"batch_norm_batches={train.batch_norm_batches} is for batch normalisation, which "
                 f"--config.task.head={head} does not have; leave it at 0."
             )
+        if self.data and self.policy and train.batch_norm_batches:
+            raise ValueError(
+                f"batch_norm_batches={train.batch_norm_batches} must be 0 with hard attention, "
+                "whose greedy selections would give other statistics than the scored selections."
+            )
         if train.distribution != "none" and not EMBEDDINGS[embedding].distributes:
             raise ValueError(
                 f"distribution={train.distribution} cannot train with the embedding {embedding} "

@@ -105,7 +105,7 @@ def _score(bundle, split, split_name):
     steps = _steps(bundle, config)
     with progress_bar(f"evaluate {split_name}", "examples", len(split)) as bar:
         size = config.evaluate.batch_size
-        outcome = run_split(steps["final"], split, model.reads, size, bar.update)
+        outcome = run_split(steps["final"], split, model, size, bar.update)
     predictions = model.predictions(outcome.outputs).numpy()
     scores = {
         "config": bundle.info["name"],
@@ -144,7 +144,7 @@ def scored_split(bundle: Bundle, corpus: PreparedCorpus, name: str) -> Split:
 
 def _selections(steps: dict, config: Config, model, split: Split) -> dict:
     """Returns the scores that `evaluate` adds for hard attention."""
-    scores, arguments = {}, (split, model.reads, config.evaluate.batch_size)
+    scores, arguments = {}, (split, model, config.evaluate.batch_size)
     for how in _SELECTIONS:
         outcome = run_split(steps[how], *arguments)
         measured = model.scores(outcome.outputs, split.labels)
@@ -177,7 +177,7 @@ def _calibration(bundle: Bundle, logits: np.ndarray, labels: np.ndarray) -> dict
 def _numbers(split: Split, predictions: np.ndarray, classes: list) -> dict:
     return {
         **correlation_scores(predictions, split.labels),
-        "by_score": scores_by_label(predictions, split.labels, len(classes)),
+        "by_score": scores_by_label(predictions, split.labels, len(classes), int(classes[0])),
     }
 
 
@@ -239,7 +239,7 @@ def calibrate(folder, corpus: PreparedCorpus) -> str:
         return f"the model is calibrated, with the temperature {scores['temperature']:.3f}"
     config = of_bundle(bundle)
     step = final_evaluation_step(model, config)
-    logits = run_split(step, dev, model.reads, config.evaluate.batch_size).outputs
+    logits = run_split(step, dev, model, config.evaluate.batch_size).outputs
     temperature = fit_temperature(logits, dev.labels)
     for weight in model.head.logits.trainable_weights:
         weight.assign(weight / temperature)

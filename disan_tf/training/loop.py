@@ -214,7 +214,6 @@ class Loop:
         callbacks.on_test_begin()
         self.update_statistics()
         scores, best = self.devices.by_chief(lambda: self._score_and_keep(step))
-        self.devices.copy_counts(self.model)
         self.best.record(*best)
         self.method.evaluated(step, scores["dev"])
         for name, metrics in scores.items():

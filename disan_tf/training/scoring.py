@@ -3,7 +3,7 @@
 Before dev is scored, the statistics of batch normalisation are computed again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
@@ -18,7 +18,10 @@ from disan_tf.training.checkpoints import TrainingState
 
 
 class Outcome(NamedTuple):
-    """The outputs <float32>[examples, classes] on a split, in its order, and the mean loss."""
+    """The outputs <float32>[examples, classes] on a split, in its order, and the mean loss.
+
+    The mean is over the examples, or over the predicted words of a language model.
+    """
 
     outputs: np.ndarray
     loss: float
@@ -27,28 +30,34 @@ class Outcome(NamedTuple):
 def run_split(
     evaluation_step,
     split: Split,
-    inputs: Sequence[str],
+    model,
     batch_size: int,
     advance: Callable[[int], object] = lambda count: None,
 ) -> Outcome:
     """Runs a step by `make_evaluation_step` over a split, in batches of similar length.
 
-    `inputs` are the names of the batch's tensors that the step takes before the label. `advance` is
-    called with the number of examples in each finished batch.
+    `model` is the step's `SentenceModel`. `advance` is called with the number of examples in each
+    finished batch.
     """
-    outputs, total = None, 0.0
+    outputs, total, weights = None, 0.0, 0.0
     for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
-        batch_outputs, loss = evaluation_step(*(batch[name] for name in inputs), batch["label"])
+        batch_outputs, loss = evaluation_step(
+            *(batch[name] for name in model.reads), batch["label"]
+        )
         if outputs is None:
             outputs = np.zeros([len(split), batch_outputs.shape[-1]], np.float32)
         outputs[batch["index"]] = batch_outputs
-        total += float(loss) * len(batch["index"])
+        weight = model.loss_weight(batch_outputs)
+        total, weights = total + float(loss) * weight, weights + weight
         advance(len(batch["index"]))
-    return Outcome(outputs, total / len(split))
+    return Outcome(outputs, total / weights)
 
 
 class SplitScores:
     """Scores a model on dev and on the splits that are only watched.
+
+    Each scoring restores the model's random counters, so that the selections which it samples
+    change no later draw of the training.
 
     Args:
       batch_size: the number of examples in a batch.
@@ -85,7 +94,11 @@ class SplitScores:
         return {name: self._score(step, split)[0] for name, split in self._watched.items()}
 
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
-        outcome = run_split(evaluation_step, split, self._model.reads, self.batch_size)
+        counts = [weight for weight in self._model.weights if weight.dtype.is_integer]
+        values = [count.numpy() for count in counts]
+        outcome = run_split(evaluation_step, split, self._model, self.batch_size)
+        for count, value in zip(counts, values):
+            count.assign(value)
         scores = {"loss": outcome.loss, **self._model.scores(outcome.outputs, split.labels)}
         if self._criterion == "macro_f1":
             predictions, classes = outcome.outputs.argmax(axis=1), outcome.outputs.shape[1]

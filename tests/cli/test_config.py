@@ -194,6 +194,15 @@ def test_hard_attention_needs_a_policy_and_nothing_else_takes_one():
     )
 
 
+def test_hard_attention_has_no_statistics_of_batches():
+    config = load_config("resan_snli")
+    config.task, config.train.batch_norm_batches = load_config("dsa_snli").task, 9
+    sentence = "--config.train.batch_norm_batches=9 must be 0 with hard attention, whose greedy"
+    assert refusal(config).startswith(sentence)
+    config.train.batch_norm_batches = 0
+    read_config(config)
+
+
 def test_a_policy_takes_no_plateau():
     config = load_config("resan_sick")
     config.train.plateau = load_config("dsa_sst").train.plateau

@@ -13,6 +13,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs.bundle import load_bundle, save_bundle
 from disan_tf.runs.score_tables import render_scores
 from disan_tf.training.evaluation import evaluate
+from tests.support.layers.weights import draw_weights
 from tests.support.models.bilm import batch
 from tests.support.runs.training import make_loop, records_of, run_loop, tiny_config
 
@@ -69,6 +70,16 @@ def test_the_best_model_has_the_perplexities_of_its_training(corpus, tmp_path):
         assert report[name] == pytest.approx(best[name], rel=1e-5)
     assert report["perplexity"] == pytest.approx(math.exp(-report["log_likelihood"]))
     assert f"perplexity {report['perplexity']:.2f} (forward" in render_scores(report)
+
+
+@pytest.mark.parametrize("batch_size", [1, 100])
+def test_the_dev_loss_is_the_mean_over_words_for_each_batch_size(corpus, tmp_path, batch_size):
+    config = _config()
+    config.evaluate.batch_size = batch_size
+    trainer = make_loop(config, corpus, tmp_path)
+    draw_weights(trainer.model.head.trainable_weights, seed=6)
+    scores = trainer.scores.score_dev()
+    assert scores["loss"] == pytest.approx(-scores["log_likelihood"], rel=1e-6)
 
 
 def test_an_export_is_the_bilm_in_the_official_files(best, tmp_path, capsys):

@@ -32,7 +32,7 @@ class _Answers(ClassScores):
     embedding = SimpleNamespace(word_features={})
     samplers = losses = ()
     reads, input_specs = SentenceModel.reads, SentenceModel.input_specs
-    batch_loss = SentenceModel.batch_loss
+    batch_loss, loss_weight = SentenceModel.batch_loss, SentenceModel.loss_weight
 
 
 class _FirstWordDecides(_Answers):

@@ -141,6 +141,17 @@ def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus)
     assert scores["greedy_accuracy"] == pytest.approx(np.mean(correct))
 
 
+def test_what_is_watched_does_not_change_a_training_with_samples(corpus, tmp_path):
+    trainers = []
+    for splits, batch_size in (((), 100), (("test",), 7)):
+        config = _config(pretrain_steps=2, policy_steps=2)
+        config.train.update({"steps": 8, "evaluate_every": 2, "checkpoint_every": 2})
+        config.evaluate.update({"splits": splits, "batch_size": batch_size})
+        trainers.append(run_loop(config, corpus, tmp_path / str(batch_size)))
+    for one, other in zip(*(trainer.model.weights for trainer in trainers)):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_only_a_model_whose_samplers_have_learnt_is_kept(corpus, tmp_path):
     trainer = make_loop(_config(), corpus, tmp_path)
     trainer.best.keep(4, {"accuracy": 1.0}, trainer.method.may_choose)

@@ -141,7 +141,11 @@ class MultiwayCoAttention(BaseLayer):
         return tuple(self._aggregate(list(contexts), attending))
 
     def attend(
-        self, first: tf.Tensor, second: tf.Tensor, first_mask: tf.Tensor, second_mask: tf.Tensor
+        self,
+        first: tf.Tensor,
+        second: tf.Tensor,
+        first_mask: Optional[tf.Tensor] = None,
+        second_mask: Optional[tf.Tensor] = None,
     ) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
         """Computes the attention weights of all functions.
 
@@ -150,6 +154,7 @@ class MultiwayCoAttention(BaseLayer):
           the second sentence, and <float32>[batch, second length, first length]).
         """
         first, second = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
+        first_mask, second_mask = token_mask(first, first_mask), token_mask(second, second_mask)
         weights = {}
         for attention in self.attentions:
             forth, back = attention.mutual_scores(first, second)

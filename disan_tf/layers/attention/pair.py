@@ -8,7 +8,7 @@ from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.keras_layer import output_shape
 from disan_tf.layers.linear import cast_weight, project
 from disan_tf.layers.serialization import PAIR_AXES, serializable
-from disan_tf.layers.tokens import weighted_sums
+from disan_tf.layers.tokens import token_mask, weighted_sums
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.co_attention_scores import additive_scores, product_scores
 from disan_tf.ops.masked_softmax import at_least_float32
@@ -38,7 +38,7 @@ class PairAttention(BaseLayer):
     Call arguments:
       first: <float>[batch, first length, dim], the sentence that attends.
       second: <float>[batch, second length, dim], finite on padding too.
-      second_mask: <bool>[batch, second length], True = real token.
+      second_mask: <bool>[batch, second length], True = real token; None = all are real.
       training: has no effect here.
 
     Returns:
@@ -86,18 +86,19 @@ class PairAttention(BaseLayer):
         self,
         first: tf.Tensor,
         second: tf.Tensor,
-        second_mask: tf.Tensor,
+        second_mask: Optional[tf.Tensor] = None,
         training: Optional[bool] = None,
     ) -> tf.Tensor:
         second = tf.cast(second, first.dtype)  # Keras casts only the first argument
         return weighted_sums(self.attention_weights(first, second, second_mask), second)
 
     def attention_weights(
-        self, first: tf.Tensor, second: tf.Tensor, second_mask: tf.Tensor
+        self, first: tf.Tensor, second: tf.Tensor, second_mask: Optional[tf.Tensor] = None
     ) -> tf.Tensor:
         """Returns alpha, <float32>[batch, first length, second length]; sums to 1 over `second`."""
         pair = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
-        return masked_softmax(self.scores(*pair), second_mask[:, None], axis=2)
+        mask = token_mask(second, second_mask)
+        return masked_softmax(self.scores(*pair), mask[:, None], axis=2)
 
 
 @serializable

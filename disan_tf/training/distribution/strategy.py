@@ -82,14 +82,6 @@ class Distribution:
         (size,) = self._chief_numbers([len(content)])
         return json.loads(bytes(self._chief_numbers([*content.ljust(size, b"\0")])[:size].tolist()))
 
-    def copy_counts(self, model: tf.keras.Model) -> None:
-        """Copies the random counters of the chief, which alone evaluates, to all processes."""
-        if self.workers > 1:
-            counts = [weight for weight in model.weights if weight.dtype.is_integer]
-            values = self.by_chief(lambda: [int(count.numpy()) for count in counts])
-            for count, value in zip(counts, values):
-                count.assign(value)
-
     @contextlib.contextmanager
     def chief_first(self) -> Iterator[None]:
         """Runs its block in all processes, first in the chief."""

@@ -107,6 +107,13 @@ def test_attention_weights_are_named_and_sum_to_one_over_the_other_sentence():
             np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_attention_weights_without_masks_are_those_of_real_tokens():
+    layer, (first, second, *masks) = randomised(MultiwayCoAttention("Cs")), PAIR
+    expected = layer.attend(first, second, *map(tf.ones_like, masks))["cosine"]
+    for actual, weights in zip(layer.attend(first, second)["cosine"], expected):
+        np.testing.assert_array_equal(actual, weights)
+
+
 def test_an_odd_dim_is_refused_where_a_bilstm_is_needed():
     with pytest.raises(ValueError, match="dim=7 must be even"):
         MultiwayCoAttention().build([None, None, 7])

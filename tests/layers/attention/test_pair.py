@@ -51,6 +51,13 @@ def test_scores_of_both_ways_are_those_of_each_way(kind):
     np.testing.assert_allclose(back, layer.scores(SECOND, FIRST), rtol=1e-5, atol=1e-6)
 
 
+def test_without_a_mask_all_tokens_are_real(kind):
+    layer, mask = randomised(kind()), tf.ones(SECOND.shape[:2], tf.bool)
+    np.testing.assert_array_equal(layer(FIRST, SECOND), layer(FIRST, SECOND, mask))
+    weights = layer.attention_weights(FIRST, SECOND)
+    np.testing.assert_array_equal(weights, layer.attention_weights(FIRST, SECOND, mask))
+
+
 def test_weights_are_those_of_sentences_in_the_layers_precision(kind):
     layer = randomised(kind(dtype=tf.keras.mixed_precision.Policy("mixed_bfloat16")))
     rounded = (tf.cast(sentence, tf.bfloat16) for sentence in (FIRST, SECOND))

@@ -55,7 +55,7 @@ class Reading:
                 f"{count(self.truncated, 'record')} truncated to the first {self._limit:,} tokens "
                 "of a text; divide long texts into parts."
             )
-        if self._has_vectors and self._words and few_known(share := self._known / self._words):
+        if self._has_vectors and self._words > 0 and few_known(share := self._known / self._words):
             sentences["unknown"] = (
                 f"only {share:.1%} of the words are in the vocabulary of the model; choose a model "
                 "of the texts' language, and divide texts without spaces into words."

@@ -33,6 +33,12 @@ def test_preprocessing_no_texts_returns_ids_without_rows(name, request):
     assert [tensor.shape for tensor in ids.values()] == [(0, 0)] * len(model.fields)
 
 
+def test_methods_that_count_no_words_do_not_warn_of_unknown_ones(loaded):
+    model = loaded("disan_trec")  # with word vectors
+    model.preprocess(["", "Who was it ?"])  # a warning would be an error
+    assert model.attend("")["tokens"] == [""]
+
+
 def test_the_parts_are_those_of_the_keras_model(quick_bundle):
     model = LoadedModel(quick_bundle)
     ids = model.preprocess(TEXTS)["sentence"]

@@ -79,8 +79,9 @@ class ProjectedLSTM(BaseLayer):
         sizes = self.cells, self.units
         states = states or tuple(tf.zeros([tf.shape(x)[0], n], product.dtype) for n in sizes)
         c, h = self._loop(product, mask, states, kernels[1])
-        last = 0 if self.backward else -1
-        after = c[last], h[last]
+        last = slice(0, 1) if self.backward else slice(-1, None)
+        both = zip(states, (c, h))
+        after = tuple(tf.concat([[start], all_[last]], axis=0)[-1] for start, all_ in both)
         h = ensure_shape(tf.transpose(h, [1, 0, 2]), [*mask.shape, self.units])
         h = tf.where(mask[:, :, None], h, tf.zeros([], h.dtype))
         return tf.cast(h, x.dtype), after

@@ -133,7 +133,8 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
       pooling: "last", [forward state of the last token; backward state of the first token], or
         "self_attention", DSA Eq. 1 on the states (`StaticSelfAttention`).
 
-    Other arguments, call arguments and result: see `BiRecurrentEncoder`.
+    Other arguments, call arguments and result: see `BiRecurrentEncoder`; here `activation` is
+    without effect.
     """
 
     def __init__(

@@ -47,8 +47,8 @@ class DSAEncoder(SentenceEncoder):
         and the width of h^1 (0 = k), see `DenselyConnectedCNN`.
       negative_slope: slope of every LeakyReLU.
       init_scale: see `DenselyConnectedCNN`.
-      attention_form, dropout, l2, seed: see `SentenceEncoder`; `dropout` is the rate of
-        the convolutions.
+      activation, attention_form, dropout, l2, seed: see `SentenceEncoder`; `dropout` is the rate of
+        the convolutions, and `activation` has no effect: LeakyReLU and tanh are fixed.
 
     Returns:
       z, the sentence vector, <float>[batch, attentions * units].

@@ -91,17 +91,17 @@ class Convolution(BaseLayer):
 def _same_convolution(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
     """Computes `tf.nn.conv1d` with padding "SAME", and avoids two errors of TensorFlow.
 
-    In bfloat16, TensorFlow 2.19's kernels for processors with AMX were wrong by 134 % for 5 tokens
-    and a window of 12. Sentences shorter than the window therefore get zeros up to its width, and
-    the surplus of the result is cut off; longer sentences keep every bit. For a batch without rows,
-    `tf.nn.conv1d` keeps the channels of x; here the result has `units` channels.
+    If x has no rows or no tokens, the result has the channels of x in a graph, and the gradient of
+    a float16 kernel is NaN. In bfloat16, TensorFlow 2.19's kernels for processors with AMX were
+    wrong by 134 % for 5 tokens and a window of 12. Therefore x gets zeros up to one row and one
+    token, in bfloat16 up to the width of the window, and the surplus of the result is cut off.
     """
-    length, (width, _, units) = tf.shape(x)[1], kernel.shape
-    if x.dtype == tf.bfloat16:
-        x = tf.pad(x, [[0, 0], [0, tf.maximum(width - length, 0)], [0, 0]])
+    (rows, length, _), (width, _, units) = tf.unstack(tf.shape(x)), kernel.shape
+    least = width if x.dtype == tf.bfloat16 else 1
+    more_rows, more_tokens = tf.maximum(1 - rows, 0), tf.maximum(least - length, 0)
+    x = tf.pad(x, [[0, more_rows], [0, more_tokens], [0, 0]])
     y = tf.nn.conv1d(x, kernel, stride=1, padding="SAME")
-    y = tf.reshape(y, [tf.shape(x)[0], tf.shape(x)[1], units])
-    return y if x.dtype != tf.bfloat16 else tf.slice(y, [0, 0, 0], [-1, length, -1])
+    return tf.slice(y, [0, 0, 0], [rows, length, units])
 
 
 MIN_SQUARED_NORM = 1e-12  # a shorter vector is not normalised: its gradient would explode

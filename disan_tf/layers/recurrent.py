@@ -143,11 +143,7 @@ class Recurrent(BaseLayer):
         product = bias_activation(at_least_float32(product), bias, tf.keras.activations.linear)
         if product.shape.rank == 2:
             product = scatter_tokens(product, mask)
-        length = tf.shape(mask)[1]
-        padding = tf.maximum(0, 1 - length)  # tf.scan refuses an empty sequence
-        product = tf.pad(product, [[0, 0], [0, padding], [0, 0]])
-        real = tf.transpose(tf.pad(mask, [[0, 0], [0, padding]]))[:, :, None]
-        steps = tf.transpose(product, [1, 0, 2]), real
+        steps = tf.transpose(product, [1, 0, 2]), tf.transpose(mask)[:, :, None]
         zeros = tf.zeros([tf.shape(product)[0], self.units], product.dtype)
 
         def advance(old: tuple, token: tuple) -> tuple:
@@ -160,7 +156,7 @@ class Recurrent(BaseLayer):
             h = looped_recurrence(*steps, *kernels, **options)
         else:
             *_, h = scan_tokens(advance, steps, (zeros,) * self.states, backward)
-        h = tf.cast(tf.transpose(h, [1, 0, 2])[:, :length], dtype)
+        h = tf.cast(tf.transpose(h, [1, 0, 2]), dtype)
         return tf.where(mask[:, :, None], h, tf.zeros([], dtype))
 
 

@@ -137,12 +137,20 @@ def scan_tokens(advance: Callable, tokens: tuple, first: tuple, backward: bool) 
 
     Args:
       advance: (states before the token, the token's tensors) -> states after it.
-      tokens: tensors [length, ...], as the result: the states after each token, in their order.
+      tokens: tensors [length, ...], as the result: the states after each token, in their order;
+        the length may be 0, which `tf.scan` refuses.
       first: states before the first token that is read.
       backward: whether the last token is read first. `tf.scan` would count down, and converters to
         ONNX read such a loop wrongly.
     """
-    if not backward:
-        return tf.scan(advance, tokens, first)
-    reversed_tokens = tuple(tf.reverse(tensor, [0]) for tensor in tokens)
-    return tuple(tf.reverse(state, [0]) for state in tf.scan(advance, reversed_tokens, first))
+    length = tf.shape(tokens[0])[0]
+    tokens = tuple(
+        tf.pad(tensor, [[0, tf.maximum(1 - length, 0)], *[[0, 0]] * (tensor.shape.rank - 1)])
+        for tensor in tokens
+    )
+    if backward:
+        tokens = tuple(tf.reverse(tensor, [0]) for tensor in tokens)
+    states = tf.scan(advance, tokens, first)
+    if backward:
+        states = tuple(tf.reverse(state, [0]) for state in states)
+    return tuple(state[:length] for state in states)

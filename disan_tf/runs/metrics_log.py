@@ -99,11 +99,19 @@ class TrainingLog:
         return bool(self.steps) and metrics.get("phase") != self.steps[0].get("phase")
 
     def means(self) -> tuple[dict, int]:
-        """Returns the means over the steps, and the number of steps that loss scaling skipped."""
-        means = {
-            name: float(np.mean([metrics[name] for metrics in self.steps]))
-            for name in self.steps[0]
-        }
+        """Returns the means over the steps, and the number of steps that loss scaling skipped.
+
+        A gradient norm that is not finite, for which a step was skipped, does not count; without
+        other steps it is left out.
+        """
+        means = {}
+        for name in self.steps[0]:
+            values = [metrics[name] for metrics in self.steps]
+            if name.endswith("gradient_norm"):
+                skipped = [metrics["skipped_steps"] for metrics in self.steps]
+                values = [it for it, was in zip(values, skipped) if np.isfinite(it) or not was]
+            if values:
+                means[name] = float(np.mean(values))
         return means, round(means.pop("skipped_steps") * len(self.steps))
 
     def write(self, step: int, split: str, metrics: dict) -> None:

@@ -55,3 +55,10 @@ def test_dropout_acts_on_the_input():
     layer.input_dropout.keep = lambda entries: tf.zeros([entries], tf.bool)
     actual = layer(X, mask=MASK, training=True)
     np.testing.assert_array_equal(actual, layer(tf.zeros_like(X), mask=MASK))
+
+
+def test_without_tokens_the_gradient_of_a_float16_kernel_is_0():
+    layer = Convolution(6, 3, dtype="mixed_float16")
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(layer(tf.zeros([2, 0, 8])))
+    np.testing.assert_array_equal(tape.gradient(total, layer.kernel), np.zeros([3, 8, 6]))

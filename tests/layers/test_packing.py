@@ -41,13 +41,19 @@ def test_the_selected_tokens_stand_on_the_left_in_their_order(selected):
         assert not np.any(np.diff(real.astype(int)) > 0)  # no token after padding
 
 
+@pytest.mark.parametrize("rows, length", [(2, 4), (2, 0), (0, 4), (0, 0)])
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float16])
-def test_a_batch_without_any_has_one_place_of_padding(dtype):
-    selected = np.zeros([2, 4], bool)
-    packed, mask = pack(_vectors(selected, dtype), selected)
+def test_a_batch_without_any_has_one_place_of_padding(dtype, rows, length):
+    selected = np.zeros([rows, length], bool)
+    x = tf.constant(_vectors(selected, dtype))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        packed, mask = pack(x, selected)
     assert packed.dtype == dtype
-    np.testing.assert_array_equal(packed, np.zeros([2, 1, 2]))
-    np.testing.assert_array_equal(mask, [[False], [False]])
+    np.testing.assert_array_equal(packed, np.zeros([rows, 1, 2]))
+    np.testing.assert_array_equal(mask, np.zeros([rows, 1], bool))
+    of_x = tf.convert_to_tensor(tape.gradient(packed, x))
+    np.testing.assert_array_equal(of_x, np.zeros([rows, length, 2]))
 
 
 @settings(max_examples=15, deadline=None, derandomize=True)

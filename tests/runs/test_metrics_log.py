@@ -3,9 +3,10 @@
 import errno
 import os
 
+import numpy as np
 import pytest
 
-from disan_tf.runs.metrics_log import MetricsLog
+from disan_tf.runs.metrics_log import MetricsLog, TrainingLog
 from tests.support.errors import user_error
 
 LINE = '{"step": 1, "epoch": 0.5, "split": "dev", "seconds": 2.0}\n'
@@ -43,3 +44,14 @@ def test_a_selected_fraction_must_be_a_number(tmp_path):
     path.write_text(LINE.replace("}", ', "head_fraction": "half"}'))
     message = user_error(MetricsLog.read, path)
     assert message.startswith(f"{path}, line 1: head_fraction must be a number")
+
+
+def test_the_norm_of_a_skipped_step_does_not_count():
+    log = TrainingLog(None, plan=None)
+    for norm, skipped in [(2.0, 0), (float("nan"), 1), (float("inf"), 1), (4.0, 0)]:
+        log.steps.append({"loss": 1.0, "gradient_norm": norm, "skipped_steps": skipped})
+    assert log.means() == ({"loss": 1.0, "gradient_norm": 3.0}, 2)
+    log.steps = log.steps[1:3]
+    assert log.means() == ({"loss": 1.0}, 2)
+    log.steps[0]["skipped_steps"] = 0  # a norm that is NaN for another reason stays
+    assert np.isnan(log.means()[0]["gradient_norm"])

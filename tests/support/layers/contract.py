@@ -111,6 +111,10 @@ class LayerContract:
         x = np.random.default_rng(1).normal(size=[len(LENGTHS), max(LENGTHS), DIM])
         return tf.constant(x, tf.float32), tf.sequence_mask(LENGTHS)
 
+    def parts(self, x, mask):
+        """The inputs, those of one sentence, and of none."""
+        return [(x[:batch], mask[:batch]) for batch in (len(LENGTHS), 1, 0)]
+
     def expected_shape(self, x):
         return [*x.shape[: 1 if self.reduces else -1], self.units]
 
@@ -188,9 +192,8 @@ class LayerContract:
         static = compiled.get_concrete_function().output_shapes
         assert static.rank == len(self.expected_shape(x))
         assert static[-1] == self.units
-        for batch in (len(LENGTHS), 1):
-            expected = self.call(layer, x[:batch], mask[:batch])
-            assert_near(compiled(x[:batch], mask[:batch]), expected, 1e-6)
+        for part in self.parts(x, mask):
+            assert_near(compiled(*part), self.call(layer, *part), 1e-6)
 
     def test_config_survives_json_and_a_round_trip(self):
         layer = self.make(name="it", dtype=tf.keras.mixed_precision.Policy("mixed_bfloat16"))
@@ -273,6 +276,9 @@ class VectorContract(LayerContract):
 
 class SequenceContract(LayerContract):
     """Padding is nothing."""
+
+    def parts(self, x, mask):
+        return [*super().parts(x, mask), (x[:, :0], mask[:, :0])]
 
     def pad(self, x, tokens):
         """x with `tokens` more tokens of padding."""

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-import h5py
-
 from data_prep.download.archives import ALTERNATIVES, ARCHIVES, Archive
 from data_prep.download.unpack import one_line, unpack
 from data_prep.download.web import MIN_BYTES, TIMEOUT, Watchdog, open_url
@@ -29,8 +27,12 @@ from disan_tf.common.paths import home_path
 
 BLOCK = 1 << 20  # bytes read at a time
 _SPAN = re.compile(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)")  # the part that a server sends
-_BILM = {"CNN", "RNN_0", "RNN_1", "char_embed"}  # groups and data sets of the weights of a biLM
-_ABSENT = (ConnectionRefusedError, TimeoutError, socket.timeout)  # the last for Python 3.9
+_BILM = {  # keys of a biLM's options, groups and datasets of its weights
+    ".json": {"char_cnn", "lstm"},
+    ".hdf5": {"CNN", "RNN_0", "RNN_1", "char_embed"},
+}
+# In Python 3.9, socket.timeout is no TimeoutError.
+_NO_ANSWER = (ConnectionRefusedError, TimeoutError, socket.timeout)
 _STALLED = f"fewer than {MIN_BYTES:,} bytes in {TIMEOUT} s"
 
 
@@ -82,10 +84,11 @@ def _path(archive: Archive, data_dir: Path) -> Path:
 
 
 def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str:
-    """Fetches an address, by https where the server answers there; returns the address.
+    """Fetches an address, over https if the server answers there; returns the address it used.
 
-    A wrong certificate, a missing page, or a connection that breaks after bytes have come by https
-    is an error: http would be no remedy.
+    Only a server that refuses the connection over https, or sends nothing in time, is asked over
+    http. Every other failure is an error, such as a wrong certificate or a missing page: plain http
+    must not bypass it.
     """
     plain = "http://"
     if try_https and url.startswith(plain):
@@ -97,7 +100,7 @@ def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str
             if _size(part) != before:
                 raise
         print(
-            f"{url} does not answer by https; by http, others on the way could change the file.",
+            f"{url} does not answer over https; over http, others on the way could change it.",
             file=sys.stderr,
         )
     fetch(url, part, most, remedy)
@@ -115,21 +118,24 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
       most: bytes that the file may have; a longer file is removed.
 
     Raises:
-      NoAnswer: the server refuses the connection, or stalls; received bytes are kept.
-      UserError: another error of the request, more than `most` bytes, or a broken connection;
-        received bytes are kept.
+      NoAnswer: the server refuses the connection, or does not answer in time; received bytes are
+        kept.
+      UserError: the request fails otherwise, or the connection breaks; received bytes are kept. Or
+        the file has more than `most` bytes, and is removed.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
-    watchdog = Watchdog()
+    watchdog, before = Watchdog(), _size(part)
     try:
         with watchdog.awake():
             received, total = _receive(url, part, most, watchdog)
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = _STALLED if watchdog.has_barked else one_line(error)
-        cause = getattr(error, "reason", error)  # a URLError has it
-        is_absent = watchdog.has_barked or isinstance(cause, _ABSENT)
-        kind = NoAnswer if is_absent else UserError
-        raise kind(f"{url} cannot be fetched ({reason}); {remedy}.") from None
+        cause = getattr(error, "reason", error)  # a URLError wraps the connection's
+        has_no_answer = watchdog.has_barked or isinstance(cause, _NO_ANSWER)
+        received, total = _size(part), None
+        if not watchdog.has_barked or received == before:
+            kind = NoAnswer if has_no_answer else UserError
+            raise kind(f"{url} cannot be fetched ({reason}); {remedy}.") from None
     if received > most:
         part.unlink()
         raise UserError(
@@ -221,8 +227,8 @@ def check(archive: Archive, path: Path, remedy: str) -> str:
     """Compares a file's digest with the official or the recorded one; returns it.
 
     Raises:
-      UserError: the digest differs, or the content does not fit the name: a web page, no zip
-        archive, damaged JSON or HDF5.
+      UserError: the digest differs, or the content does not fit the name: it is a web page, not a
+        zip archive, or damaged JSON or HDF5.
     """
     digest, size = sha256(path), path.stat().st_size
     expected, wanted = _expected(archive, path)
@@ -233,7 +239,7 @@ def check(archive: Archive, path: Path, remedy: str) -> str:
             f"{head}; {remedy}."
         )
     if head:
-        raise UserError(f"{path} ({size:,} bytes){head}; {remedy}.")
+        raise UserError(f"{path} has {size:,} bytes{head}; {remedy}.")
     return digest
 
 
@@ -258,7 +264,7 @@ def _record(path: Path) -> Path:
 
 
 def _describe(path: Path, name: str) -> str:
-    """Describes a file that contradicts its name, with its first bytes; "" if it fits."""
+    """Says why the content does not fit the name, as the end of a sentence; "" if it fits."""
     with open(path, "rb") as file:
         head = file.read(60)
     pages = (b"<!doctype html", b"<html", b"<head", b"<?xml")
@@ -271,17 +277,21 @@ def _describe(path: Path, name: str) -> str:
 
 
 def _damage(path: Path, name: str) -> str:
-    """Returns what is wrong with a file of JSON, or with the weights of a biLM; else ""."""
+    """Describes the damage to a biLM's options or weights; "" if there is none."""
+    import h5py  # after disan_tf, which turns HDF5's file locks off
+
     try:
         if name.endswith(".json"):
-            json.loads(path.read_bytes())
-        if name.endswith(".hdf5"):
+            found = json.loads(path.read_bytes())
+            missing = _BILM[".json"].difference(found if isinstance(found, dict) else ())
+        elif name.endswith(".hdf5"):
             with h5py.File(path, "r") as file:
-                missing = sorted(_BILM.difference(file))
-            return f"it lacks {', '.join(missing)}" if missing else ""
+                missing = _BILM[".hdf5"].difference(file)
+        else:
+            return ""
     except (OSError, RuntimeError, ValueError, RecursionError) as error:
         return one_line(error)
-    return ""
+    return f"it lacks {', '.join(sorted(missing))}" if missing else ""
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:

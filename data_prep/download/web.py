@@ -5,7 +5,7 @@ import socket
 import threading
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 SCHEMES = ("http", "https")
 TIMEOUT = 60  # seconds without a byte before the server counts as gone
@@ -72,7 +72,7 @@ def open_url(url: str, headers: Mapping[str, str], watchdog: Watchdog):
 
 
 class Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to http and https; from https only to https."""
+    """Follows redirects to http and https, but never from https to http."""
 
     def http_error_302(self, request, response, *rest):
         response.close()  # or its body would be read to the end, if there is one
@@ -81,13 +81,15 @@ class Redirects(urllib.request.HTTPRedirectHandler):
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
     def redirect_request(self, request, response, code, message, headers, address):
-        _check_scheme(address, ("https",) if request.type == "https" else SCHEMES)
+        _check_scheme(address)
+        if request.type == "https" and not address.startswith("https:"):
+            raise ValueError(f"it redirects from https to {address[:100]!r}")
         return super().redirect_request(request, response, code, message, headers, address)
 
 
-def _check_scheme(url: str, schemes: Sequence[str] = SCHEMES) -> None:
-    if urllib.parse.urlsplit(url).scheme not in schemes:
-        raise ValueError(f"{url[:100]!r} is not an address of {' or '.join(schemes)}")
+def _check_scheme(url: str) -> None:
+    if urllib.parse.urlsplit(url).scheme not in SCHEMES:
+        raise ValueError(f"{url[:100]!r} is not an address of {' or '.join(SCHEMES)}")
 
 
 def _watched(do_open, watchdog: Watchdog):

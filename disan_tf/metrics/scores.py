@@ -152,8 +152,8 @@ def scores_by_label(
 ) -> dict:
     """Computes the mean prediction for gold scores between two points of the scale.
 
-    Predictions and labels are <float>[examples], the labels from `lowest` to the last of `points`
-    whole numbers. The result is "[1, 2)", ... "[4, 5]" -> {"count", "mean_label",
+    Predictions and labels are <float>[examples]. The scale has `points` whole numbers and begins at
+    `lowest`. The result is "[1, 2)", ... "[4, 5]" -> {"count", "mean_label",
     "mean_prediction", "mse"}; the means of a bin without an example are None.
     """
     last = lowest + points - 2

@@ -126,8 +126,8 @@ class SentenceModel(tf.keras.Model):
         return mean_of_rows(self.example_losses(outputs, labels))
 
     def loss_weight(self, outputs) -> float:
-        """Returns the weight of a batch's loss in the loss of a split: the number of examples."""
-        return len(outputs)
+        """Returns the batch's weight in the mean loss over a split: its number of examples."""
+        return float(len(outputs))
 
     def training_loss(self, outputs, labels):
         """Returns the loss of a training step without weight decay, <float32>[]."""

@@ -166,15 +166,15 @@ def _for_python(rule):
     rule = rule.replace(f"[{_JOINERS}]+(", f"(?<![{_JOINERS}])[{_JOINERS}]+(")
     rule = re.sub(r"\\x\{(\w+)\}", lambda match: chr(int(match[1], 16)), rule)
     rule = re.sub(r"\\p\{(\w+)\}", lambda match: _ranges(match[1]), rule)
-    # RE2's word characters are ASCII. Where it ignores case, the long s equals s, and the sign of
-    # kelvin equals k (no such group has a k), but no other letter equals i.
+    # RE2's word characters are ASCII. Without regard to case it also matches s with the long s, and
+    # k with the Kelvin sign (no such group has a k). `re` would also match i with the dotless i.
     rule = re.sub(r"\(\?i:[^)]*", lambda group: group[0].replace("s", "[s\u017f]"), rule)
     return rule.replace(r"\b", r"(?a:\b)").replace("(?i:", "(?ai:")
 
 
 @cache
 def _ranges(category: str) -> str:
-    """Returns a Unicode category's characters for a set of `re`.
+    """Returns the ranges of a Unicode category's characters, for a character class of `re`.
 
     They come from RE2, because the tables of `unicodedata` depend on the version of Python.
     """

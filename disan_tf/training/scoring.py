@@ -36,8 +36,8 @@ def run_split(
 ) -> Outcome:
     """Runs a step by `make_evaluation_step` over a split, in batches of similar length.
 
-    `model` is the step's `SentenceModel`. `advance` is called with the number of examples in each
-    finished batch.
+    `model` is the `SentenceModel` that the step evaluates. `advance` is called with the number of
+    examples in each finished batch.
     """
     outputs, total, weights = None, 0.0, 0.0
     for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
@@ -56,8 +56,8 @@ def run_split(
 class SplitScores:
     """Scores a model on dev and on the splits that are only watched.
 
-    Each scoring restores the model's random counters, so that the selections which it samples
-    change no later draw of the training.
+    The model's random counters are restored after each split. Sampled selections in an evaluation
+    therefore do not change the random numbers of the training.
 
     Args:
       batch_size: the number of examples in a batch.
@@ -94,6 +94,7 @@ class SplitScores:
         return {name: self._score(step, split)[0] for name, split in self._watched.items()}
 
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
+        # The calls that dropout and samplers have counted, see `add_count`.
         counts = [weight for weight in self._model.weights if weight.dtype.is_integer]
         values = [count.numpy() for count in counts]
         outcome = run_split(evaluation_step, split, self._model, self.batch_size)

@@ -194,10 +194,10 @@ def test_hard_attention_needs_a_policy_and_nothing_else_takes_one():
     )
 
 
-def test_hard_attention_has_no_statistics_of_batches():
+def test_batch_norm_batches_is_refused_with_hard_attention():
     config = load_config("resan_snli")
     config.task, config.train.batch_norm_batches = load_config("dsa_snli").task, 9
-    sentence = "--config.train.batch_norm_batches=9 must be 0 with hard attention, whose greedy"
+    sentence = "--config.train.batch_norm_batches=9 is not supported with hard attention: "
     assert refusal(config).startswith(sentence)
     config.train.batch_norm_batches = 0
     read_config(config)

@@ -28,13 +28,13 @@ _PIECES = [
 ]
 
 
-def _tokens_in_graph(texts):
-    rows = TextToIds(["a"], "treebank", False).tokens(texts).to_list()
+def _tokens_in_graph(texts, name="treebank", split=False, keep=False, version=2):
+    rows = TextToIds(["a"], name, False, split, keep, version).tokens(texts).to_list()
     return [[token.decode() for token in row] for row in rows]
 
 
-def _tokens_of_client(texts):
-    steps = python_steps("treebank", False, False, 2)
+def _tokens_of_client(texts, name="treebank", split=False, keep=False, version=2):
+    steps = python_steps(name, split, keep, version)
     return [tokenize(text, steps) for text in texts]
 
 
@@ -55,10 +55,10 @@ def _texts(count):
     ],
 )
 def test_random_texts_have_the_same_tokens(name, split, keep, version):
-    texts, steps = _texts(500), python_steps(name, split, keep, version)
-    rows = TextToIds(["a"], name, False, split, keep, version).tokens(texts).to_list()
-    for text, row in zip(texts, rows):
-        assert tokenize(text, steps) == [token.decode() for token in row], text
+    texts, rules = _texts(500), (name, split, keep, version)
+    both = zip(texts, _tokens_in_graph(texts, *rules), _tokens_of_client(texts, *rules))
+    for text, in_graph, of_client in both:
+        assert of_client == in_graph, text
 
 
 def test_spaces_and_symbols_of_any_version_of_unicode_have_the_same_tokens():

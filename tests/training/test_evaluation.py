@@ -14,6 +14,7 @@ from disan_tf.metrics.scores import classification_scores
 from disan_tf.models import SentenceModel
 from disan_tf.models.classification import ClassScores
 from disan_tf.runs.bundle import Bundle
+from disan_tf.training import evaluation
 from disan_tf.training.evaluation import evaluate, write_evaluation
 from tests.support.corpora.manifests import save_array, write_manifest
 from tests.support.runs.training import tiny_config
@@ -179,3 +180,12 @@ def test_a_language_model_is_scored_by_its_words(bundle, tmp_path):
     assert scores["log_likelihood"] == pytest.approx(-0.625)
     assert scores["forward_perplexity"] == pytest.approx(math.exp(0.5))
     json.dumps(scores, allow_nan=False)
+
+
+def test_scores_begin_at_the_lowest_class():
+    split = SimpleNamespace(labels=np.array([-1.0, 0.5, 1.0]))
+    report = evaluation._numbers(split, split.labels, ["-1", "0", "1"])
+    assert {name: bin["count"] for name, bin in report["by_score"].items()} == {
+        "[-1, 0)": 1,
+        "[0, 1]": 2,
+    }

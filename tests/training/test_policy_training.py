@@ -141,7 +141,7 @@ def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus)
     assert scores["greedy_accuracy"] == pytest.approx(np.mean(correct))
 
 
-def test_what_is_watched_does_not_change_a_training_with_samples(corpus, tmp_path):
+def test_watched_splits_do_not_change_the_trained_weights(corpus, tmp_path):
     trainers = []
     for splits, batch_size in (((), 100), (("test",), 7)):
         config = _config(pretrain_steps=2, policy_steps=2)

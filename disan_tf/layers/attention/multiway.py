@@ -147,7 +147,7 @@ class MultiwayCoAttention(BaseLayer):
         first_mask: Optional[tf.Tensor] = None,
         second_mask: Optional[tf.Tensor] = None,
     ) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
-        """Computes the attention weights of all functions.
+        """Computes the attention weights of all functions; for the arguments see `call`.
 
         Returns:
           name of a function -> (<float32>[batch, first length, second length], which sums to 1 over

@@ -95,7 +95,10 @@ class PairAttention(BaseLayer):
     def attention_weights(
         self, first: tf.Tensor, second: tf.Tensor, second_mask: Optional[tf.Tensor] = None
     ) -> tf.Tensor:
-        """Returns alpha, <float32>[batch, first length, second length]; sums to 1 over `second`."""
+        """Returns alpha, <float32>[batch, first length, second length]; each row sums to 1.
+
+        For the arguments see the call arguments.
+        """
         pair = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
         mask = token_mask(second, second_mask)
         return masked_softmax(self.scores(*pair), mask[:, None], axis=2)

@@ -81,7 +81,8 @@ class Client:
         read, most = [list(row) for row in rows], None
         if self._words is not None:
             limit, most = self.metadata["max_tokens"], MOST_PAIRS
-            limit = limit and limit + 1  # the model truncates, and marks texts that are longer
+            # One token more than the model reads, so that it can mark truncated texts.
+            limit = limit and limit + 1
             read = [[self.ids(text)[0][:limit] for text in row] for row in read]
         lengths = [max(map(len, row)) for row in read]
         outputs = [{} for _ in read]
@@ -98,7 +99,8 @@ class Client:
             found = self._run({name: list(texts) for name, texts in zip(fields, columns)})
         else:
             names = [f"{field}_ids" for field in fields] if len(fields) > 1 else ["ids"]
-            lacking = [any((ids == 1).all() for ids in row) for row in rows]
+            limit = self.metadata["max_tokens"]
+            lacking = [any((ids[:limit] == 1).all() for ids in row) for row in rows]
             found = self._run({name: padded(column) for name, column in zip(names, columns)})
             found = {**found, "no_known_word": lacking}
         return {name: np.asarray(output) for name, output in found.items()}

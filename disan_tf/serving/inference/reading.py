@@ -29,7 +29,7 @@ class Reading:
     def __init__(self, bundle: Bundle, max_tokens: Optional[int] = None):
         self._limit, self.truncated = max_tokens or LONGEST, 0
         self._has_vectors = bool(bundle.config.data.get("vectors"))
-        self._words = self._known = 0
+        self._words = self._known = self._blank = 0
 
     def cut(self, sentences: Sentences) -> tuple[Sentences, list[bool]]:
         """Returns the tokens that are read of each record, and whether it was truncated."""
@@ -38,7 +38,7 @@ class Reading:
         self.truncated += sum(are_cut)
         if any(are_cut):
             sentences = [tuple(tokens[:limit] for tokens in record) for record in sentences]
-        self._words -= sum(tokens == blank for record in sentences for tokens in record)
+        self._blank += sum(tokens == blank for record in sentences for tokens in record)
         return sentences, are_cut
 
     def count(self, ids: Sequence[tf.Tensor]) -> None:
@@ -55,7 +55,8 @@ class Reading:
                 f"{count(self.truncated, 'record')} truncated to the first {self._limit:,} tokens "
                 "of a text; divide long texts into parts."
             )
-        if self._has_vectors and self._words > 0 and few_known(share := self._known / self._words):
+        words = self._words - self._blank  # a blank text has one id
+        if self._has_vectors and words > 0 and few_known(share := self._known / words):
             sentences["unknown"] = (
                 f"only {share:.1%} of the words are in the vocabulary of the model; choose a model "
                 "of the texts' language, and divide texts without spaces into words."

@@ -6,6 +6,8 @@ import io
 import re
 import socket
 import ssl
+import subprocess
+import sys
 import urllib.error
 from pathlib import Path
 
@@ -87,8 +89,8 @@ def test_a_part_that_does_not_fit_is_fetched_from_the_start(
     assert archive_file(tmp_path).read_bytes() == BYTES
 
 
-def _raise_by_https(error, monkeypatch):
-    """Lets requests by https raise an error; returns the list of requested schemes."""
+def _raise_over_https(error, monkeypatch):
+    """Makes requests over https raise `error`; returns the list to which each adds its scheme."""
 
     def opened(url, *rest):
         asked.append(url.split(":")[0])
@@ -112,22 +114,22 @@ def _raise_by_https(error, monkeypatch):
 def test_http_is_used_where_https_does_not_answer_and_said(
     error, server, tmp_path, capsys, monkeypatch
 ):
-    asked = _raise_by_https(error, monkeypatch)
+    asked = _raise_over_https(error, monkeypatch)
     install(pinned()._replace(address=f"{server.url}small.zip"), tmp_path)
     assert archive_file(tmp_path).read_bytes() == BYTES and asked == ["https", "http"]
-    assert f"{server.url}small.zip does not answer by https" in capsys.readouterr().err
+    assert f"{server.url}small.zip does not answer over https" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "error",
     [
         urllib.error.URLError(ssl.SSLCertVerificationError("expired")),
-        urllib.error.HTTPError("https://a.example", 404, "Not Found", {}, None),
-        ValueError("'http://b.example/x' is not an address of https"),
+        urllib.error.HTTPError("https://a.example", 404, "Not Found", {}, io.BytesIO()),
+        ValueError("it redirects from https to 'http://b.example/x'"),
     ],
 )
 def test_http_is_not_used_where_https_answers(error, server, tmp_path, monkeypatch):
-    asked = _raise_by_https(error, monkeypatch)
+    asked = _raise_over_https(error, monkeypatch)
     text = message(pinned()._replace(address=f"{server.url}small.zip"), tmp_path)
     assert "https://127.0.0.1" in text and asked == ["https"]
 
@@ -271,7 +273,7 @@ def test_every_archive_has_a_name_a_bound_and_a_pinned_digest_or_members_that_mu
 def test_the_page_on_security_names_the_corpora_without_an_official_digest_or_https():
     page = (Path(__file__).parents[3] / "SECURITY.md").read_text(encoding="utf-8")
     without, plain = re.search(
-        r"The publishers of (.*?)give none.*?Only(.*?)may come over plain http", page, re.DOTALL
+        r"The publishers of (.*?)give none.*?, only(.*?)may come over", page, re.DOTALL
     ).groups()
     assert re.findall(r"`([\w.]+)`", plain) == [
         name
@@ -361,11 +363,22 @@ def test_a_bilm_that_is_cut_without_a_length_is_removed_and_not_recorded(
     install(archive, tmp_path, server.url)
 
 
-def test_an_hdf5_file_of_another_model_is_refused(server, tmp_path):
+@pytest.mark.parametrize(
+    "number, missing", [(0, "char_cnn, lstm"), (1, "CNN, RNN_0, RNN_1, char_embed")]
+)
+def test_a_file_of_another_model_is_refused(server, tmp_path, number, missing):
     content = io.BytesIO()
-    with h5py.File(content, "w") as file:
-        file["kernel"] = [1.0]
-    archive = download.ARCHIVES["elmo"][1]
+    if number == 0:
+        content.write(b'{"message": "try later"}')
+    else:
+        with h5py.File(content, "w") as file:
+            file["kernel"] = [1.0]
+    archive = download.ARCHIVES["elmo"][number]
     server.name, server.body = archive.name, content.getvalue()
     text = message(archive, tmp_path, server.url)
-    assert "is damaged or incomplete (it lacks CNN, RNN_0, RNN_1, char_embed)" in text
+    assert f" bytes, is damaged or incomplete (it lacks {missing}); it came from" in text
+
+
+def test_the_command_turns_the_locks_of_hdf5_off_before_h5py_is_imported():
+    code = "import sys, data_prep.download.fetch; assert 'h5py' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

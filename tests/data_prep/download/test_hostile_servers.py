@@ -185,7 +185,7 @@ def test_redirects_do_not_leave_https(start, target, is_followed):
     if is_followed:
         assert follow(request, None, 302, "Found", {}, target).full_url == target
     else:
-        with pytest.raises(ValueError, match="'http://b.example/x' is not an address of https"):
+        with pytest.raises(ValueError, match="it redirects from https to 'http://b"):
             follow(request, None, 302, "Found", {}, target)
 
 

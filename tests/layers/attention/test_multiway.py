@@ -107,7 +107,7 @@ def test_attention_weights_are_named_and_sum_to_one_over_the_other_sentence():
             np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_attention_weights_without_masks_are_those_of_real_tokens():
+def test_attend_without_masks_takes_all_tokens_as_real():
     layer, (first, second, *masks) = randomised(MultiwayCoAttention("Cs")), PAIR
     expected = layer.attend(first, second, *map(tf.ones_like, masks))["cosine"]
     for actual, weights in zip(layer.attend(first, second)["cosine"], expected):

@@ -107,6 +107,8 @@ def test_the_client_marks_truncated_texts(folder):
     found = client.Client(folder).predict([[text] for text in texts])
     assert [bool(outputs["truncated"]) for outputs in found] == [False, False, True, True]
     np.testing.assert_allclose(found[1]["probabilities"], found[3]["probabilities"], atol=1e-6)
+    outputs = client.Client(folder)(" ".join(["qwertyuiop"] * 8 + ["film"]))
+    assert outputs["truncated"] and outputs["no_known_word"]  # of the tokens that are read
 
 
 def test_the_client_beside_it_tokenises_and_predicts(bundle, folder, capsys):

@@ -159,7 +159,8 @@ def find(data_dir: Path, name: str) -> Path:
 
 def vector_files(folder: Path) -> list[Path]:
     """Returns the text files in a folder, also compressed ones, in alphabetical order."""
-    return sorted(filter(Path.is_file, folder.glob("*.txt*")))
+    paths = (path for pattern in ("*.txt", "*.txt.gz") for path in folder.glob(pattern))
+    return sorted(filter(Path.is_file, paths))
 
 
 def dimension(options) -> int:

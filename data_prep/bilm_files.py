@@ -14,6 +14,9 @@ from disan_tf.common.files import read_json
 from disan_tf.input_pipeline.corpus_format import BILM_OPTIONS, BILM_WEIGHTS, SPELLINGS, Keys
 from disan_tf.text.characters import byte_ids
 
+FOLDER = "elmo"  # of the downloads
+KINDS = ("options.json", "weights.hdf5")
+
 
 def find(data_dir: Path, name: str) -> list[Path]:
     """Finds the release's `<name>_options.json` and `<name>_weights.hdf5` below `data_dir`.
@@ -21,7 +24,7 @@ def find(data_dir: Path, name: str) -> list[Path]:
     Raises:
       UserError: one of them is missing.
     """
-    paths = [Path(data_dir) / f"{name}_{kind}" for kind in ("options.json", "weights.hdf5")]
+    paths = [Path(data_dir) / f"{name}_{kind}" for kind in KINDS]
     for path in paths:
         if not path.is_file():
             raise UserError(
@@ -29,6 +32,12 @@ def find(data_dir: Path, name: str) -> list[Path]:
                 "with python -m data_prep.download elmo, or train a biLM with configs/bilm.py."
             )
     return paths
+
+
+def names(data_dir: Path) -> list[str]:
+    """Returns the names of the biLMs in `FOLDER`, also of those that lack a file."""
+    paths = (path for kind in KINDS for path in (data_dir / FOLDER).glob(f"*_{kind}"))
+    return sorted({f"{FOLDER}/{path.name.rpartition('_')[0]}" for path in paths})
 
 
 def write_characters(word_length: int, folder: Path, tokens: Sequence[str]) -> dict:

@@ -15,7 +15,7 @@ from typing import Callable, NamedTuple, Optional
 
 from data_prep.corpora import sst_original
 from data_prep.corpora.corpus import Corpus, Example
-from data_prep.corpora.official_files import absent, is_synthetic
+from data_prep.corpora.official_files import absent, find, is_synthetic
 from data_prep.corpora.sst_trees import RESTORE, Node, Trees, malformed, parse_trees
 from data_prep.download.unpack import ZIP_ERRORS, one_line
 from disan_tf.common.checks import check_choice
@@ -174,7 +174,7 @@ class Layout(NamedTuple):
 
     Attributes:
       files: all files of the layout.
-      read: returns the trees by split; raises UserError if a file is missing or malformed.
+      read: returns the trees by split; raises UserError if a file is malformed.
     """
 
     files: list[Path]
@@ -189,7 +189,7 @@ def find_layout(data_dir: Path, splits: Sequence[str] = SPLITS) -> Layout:
     """Returns the first layout found below `data_dir`; `splits` names the tree files it needs.
 
     Raises:
-      UserError: there is no layout.
+      UserError: there is no layout, or a file of the original layout is missing.
     """
     paths = {split: data_dir / TREES / f"{split}.txt" for split in splits}
     if all(path.is_file() for path in paths.values()):
@@ -197,10 +197,10 @@ def find_layout(data_dir: Path, splits: Sequence[str] = SPLITS) -> Layout:
     for archive in (data_dir / name for name in ARCHIVES):
         if archive.is_file():
             return Layout([archive], partial(_read_archive, archive))
-    for folder in (data_dir / name for name in ORIGINALS):
-        if folder.is_dir():
-            files = sst_original.files(folder)
-            return Layout(files, partial(sst_original.read_trees, *files))
+    for folder in filter(lambda name: (data_dir / name).is_dir(), ORIGINALS):
+        names = {name: f"{folder}/{name}.txt" for name in sst_original.NAMES}
+        files = list(find(data_dir, "SST", names).values())
+        return Layout(files, partial(sst_original.read_trees, *files))
     places = (f"{TREES}/{{train,dev,test}}.txt", *ARCHIVES, *ORIGINALS)
     raise absent(data_dir, "SST", f"looked for {', '.join(places)}")
 

@@ -18,17 +18,12 @@ SPLIT_NUMBERS = {"1": "train", "2": "test", "3": "dev"}
 BINS = (0.2, 0.4, 0.6, 0.8)  # closed above, from this layout's README.txt
 
 
-def files(folder: Path) -> list[Path]:
-    """Returns the arguments of `read_trees`, whether the files exist or not."""
-    return [folder / f"{name}.txt" for name in NAMES]
-
-
 def read_trees(
     sentences: Path, parents: Path, dictionary: Path, values: Path, split_file: Path
 ) -> Trees:
     """Reads trees by split: all nodes of training trees, the roots of dev and test trees.
 
-    A node's label is the bin of its phrase's sentiment.
+    The arguments are the files of `NAMES`. A node's label is the bin of its phrase's sentiment.
 
     Raises:
       UserError: a file is missing or malformed, or the files disagree.

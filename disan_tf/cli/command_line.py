@@ -66,7 +66,7 @@ flags.DEFINE_integer("max_request_tokens", 4096, "Tokens that a request may have
 flags.DEFINE_integer(
     "max_text_tokens", 2048, "Tokens that a text of a request may have.", 1, 1 << 20
 )
-flags.DEFINE_float("timeout", 30, "Seconds that a request may take.", 0.001, 3600)
+flags.DEFINE_float("timeout", 30, "Seconds that a POST request may take.", 0.001, 3600)
 flags.DEFINE_float("shutdown_delay", 0, "Seconds from SIGTERM to the closing of the port.", 0, 3600)
 flags.DEFINE_enum(
     "log_level", "info", ("debug", "info", "warning", "error"), "Log this level and above."

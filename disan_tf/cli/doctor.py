@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Optional
 
 import tensorflow as tf
+from ml_collections import ConfigDict
 
 from disan_tf.common import keras_version
 from disan_tf.common.errors import UserError, escape
@@ -20,15 +21,7 @@ _PACKAGES = (
     *("absl-py", "ml_collections", "h5py", "scipy", "matplotlib", "tqdm"),
     *("scikit-learn", "simplemma", "snowballstemmer"),
 )
-# Name of a download -> its folder below --data_dir; "polarity" holds CR, MPQA and SUBJ.
-_FOLDERS = {
-    "sst": "sst",
-    "snli": "snli_1.0",
-    "multinli": "multinli_1.0",
-    "sick": "sick",
-    "trec": "trec",
-    "polarity": "polarity",
-}
+_OWN_DATA = ("table", "text")  # corpora whose files the options name
 
 
 def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
@@ -41,21 +34,52 @@ def diagnose(data_dir: Path, prepared_dir: Optional[Path] = None) -> str:
     lines += [f"device {device.name}" for device in tf.config.list_logical_devices()]
     lines.append(f"threads: {threads()} of {os.cpu_count()} processors")
     lines += _describe_backends()
-    lines.append(f"data in {data_dir}:")
-    lines += [f"  {_corpus(name, data_dir / folder)}" for name, folder in _FOLDERS.items()]
-    vectors = sorted((data_dir / "glove").glob("*.txt"))
-    lines += [f"  vectors glove/{path.name}: {path.stat().st_size:,} bytes" for path in vectors]
-    if not vectors:
-        lines.append("  vectors: none (python -m data_prep.download glove.6B)")
-    if prepared_dir is not None:
-        lines.append(f"prepared in {prepared_dir}:")
-        lines += [f"  {line}" for line in _compare_digests(prepared_dir)] or ["  none"]
+    if keras_version.problem():
+        lines.append("data: not examined, because its readers need Keras")
+    else:
+        lines += _describe_files(data_dir, prepared_dir)
     return "\n".join(map(escape, lines))  # names and manifests may come from a stranger
+
+
+def _describe_files(data_dir: Path, prepared_dir: Optional[Path]) -> Iterator[str]:
+    """Yields the lines on raw and on prepared data."""
+    yield f"data in {data_dir}:"
+    yield from (f"  {line}" for line in _describe_data(data_dir))
+    if prepared_dir is not None:
+        yield f"prepared in {prepared_dir}:"
+        yield from [f"  {line}" for line in _compare_digests(prepared_dir)] or ["  none"]
+
+
+def _describe_data(data_dir: Path) -> Iterator[str]:
+    """Yields a line for each corpus, file of word vectors and biLM, as a preparation finds them."""
+    # Imported here: these need a Keras, and the rest of the report does not.
+    from data_prep import bilm_files
+    from data_prep.corpora import READERS
+    from disan_tf.text import word_vectors
+
+    for name in sorted(READERS.keys() - _OWN_DATA):
+        try:
+            files = READERS[name].files(data_dir, ConfigDict({"corpus": name}))
+            names = ", ".join(path.relative_to(data_dir).as_posix() for path in files)
+            yield f"corpus {name}: {names}"
+        except (UserError, OSError) as error:
+            yield str(error)
+    vectors = word_vectors.vector_files(data_dir / "glove")
+    yield from (f"vectors glove/{path.name}: {path.stat().st_size:,} bytes" for path in vectors)
+    if not vectors:
+        yield "vectors: none (python -m data_prep.download glove.6B)"
+    bilms = bilm_files.names(data_dir)
+    for name in bilms:
+        try:
+            yield f"biLM {name}: {bilm_files.find(data_dir, name)[-1].stat().st_size:,} bytes"
+        except (UserError, OSError) as error:
+            yield str(error)
+    if not bilms:
+        yield "biLM: none (python -m data_prep.download elmo)"
 
 
 def _compare_digests(prepared_dir: Path) -> Iterator[str]:
     """Yields a line for each prepared corpus and each cache of a biLM's layers."""
-    # Imported here: these need a Keras, and the rest of the report does not.
     from disan_tf.input_pipeline.corpus_format import CACHE, MANIFEST, RECORDS, Keys, damaged_files
 
     manifests = [*prepared_dir.glob(f"[!.]*/{MANIFEST}"), *prepared_dir.glob(f"[!.]*/{CACHE}")]
@@ -98,10 +122,3 @@ def _version(package):
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "is not installed"
-
-
-def _corpus(name, folder):
-    if not folder.is_dir():
-        return f"corpus {name}: none (python -m data_prep.download {name})"
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return f"corpus {name}: {len(files)} files in {folder}"

@@ -148,13 +148,19 @@ def find(data_dir: Path, name: str) -> Path:
     fitting = [path] if path.is_file() else path.parent.glob(path.name)
     files = sorted(filter(Path.is_file, fitting), key=lambda file: (len(file.name), file.name))
     if not files:
-        others = sorted(os.path.relpath(other, data_dir) for other in path.parent.glob("*.txt*"))
+        others = [os.path.relpath(other, data_dir) for other in vector_files(path.parent)]
         raise UserError(
             f"{path} does not exist (vector files there: {', '.join(others) or 'none'}); choose "
             "one with --config.data.vectors=... or fetch it with python -m data_prep.download "
             f"glove.840B (or glove.6B) --data_dir={data_dir}."
         )
     return files[0]
+
+
+def vector_files(folder: Path) -> list[Path]:
+    """Returns the text files in a folder, also compressed ones, in alphabetical order."""
+    paths = (path for pattern in ("*.txt", "*.txt.gz") for path in folder.glob(pattern))
+    return sorted(filter(Path.is_file, paths))
 
 
 def dimension(options) -> int:

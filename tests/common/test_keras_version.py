@@ -178,6 +178,12 @@ def test_a_backend_that_is_not_installed_is_named(backend, tmp_path):
 
 def test_doctor_says_what_is_missing(tmp_path):
     script = "sys.modules['tf_keras'] = None\nfrom disan_tf.cli.command_line import run\nrun()"
-    outcome = _python(_script(tmp_path, script), "--mode=doctor", TF_USE_LEGACY_KERAS="1")
+    outcome = _python(
+        _script(tmp_path, script),
+        "--mode=doctor",
+        f"--prepared_dir={tmp_path}",
+        TF_USE_LEGACY_KERAS="1",
+    )
     assert outcome.returncode == 0, outcome.stderr
     assert "\nKeras: disan_tf needs Keras 2" in outcome.stdout
+    assert outcome.stdout.endswith("\ndata: not examined, because its readers need Keras\n")

@@ -27,9 +27,11 @@ def running(application):
     thread.start()
     while not server.started:
         time.sleep(0.02)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:  # the thread of a failed test would keep the interpreter
+        server.should_exit = True
+        thread.join()
 
 
 def call(address, path, body=None, headers=None, method=None):

@@ -168,5 +168,8 @@ def _sentence(error: dict) -> str:
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     place = shorten(place.lstrip("."), 80)
     if error["type"] == "extra_forbidden":
-        return f"{place} is no field of this request{suggestion(place, _FIELDS)}"
+        known = _FIELDS if place not in _FIELDS else ()  # "top_k" is a field of other requests
+        return f"{place} is no field of this request{suggestion(place, known)}"
+    if error["type"] == "model_attributes_type":
+        return f"{place}: Input should be an object with the fields that /health names."
     return f"{place or 'The body'}: {error['msg']}."

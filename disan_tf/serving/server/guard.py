@@ -40,7 +40,9 @@ class Guard:
 
     Args:
       app: the application.
-      timeout: seconds for reading a body, and computing and sending its response.
+      timeout: seconds for a POST request, from the end of its header until its response is in the
+        buffers of the connection. The time does not include the header, other methods, and the
+        client's reading of the buffers; the server's process limits idle connections.
 
     Attributes:
       is_stopping: whether the server is about to stop; the server sets it.

@@ -10,6 +10,7 @@ import sys
 import time
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.common.process import ending_signals
@@ -22,6 +23,7 @@ from disan_tf.serving.server.texts import TextModel
 
 _STOPPING = 25  # seconds that running requests have after the port is closed
 _SENDING = 2  # seconds for sending the last responses
+_IDLE = 30.0  # seconds that a connection may wait for its client
 
 
 def serve(
@@ -51,6 +53,8 @@ def serve(
         raise UserError(f"--host={host} --port={port}: {error}; choose another address.") from None
     # Connections inherit this; without it, a client that keeps its connection waits 40 ms.
     bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux ends connections whose client does not read
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * _IDLE))
     model = TextModel(bundle)
     model.compile()
     application = Application(model, name, limits)
@@ -81,6 +85,36 @@ def _set_up_log(level: str) -> None:
         logger.setLevel(threshold.upper())
 
 
+class _Connection(H11Protocol):
+    """A connection that is closed if its client sends nothing, and no request runs.
+
+    uvicorn closes idle connections only after a response. This class also closes them before the
+    first request, and inside a header or the body of a refused request. The connection is checked
+    every `_IDLE` seconds, so it may be idle for up to twice this time.
+    """
+
+    def connection_made(self, transport) -> None:
+        super().connection_made(transport)
+        self._has_received = False
+        self._timer = self.loop.call_later(_IDLE, self._check)
+
+    def data_received(self, data: bytes) -> None:
+        self._has_received = True
+        super().data_received(data)
+
+    def connection_lost(self, exc) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _check(self) -> None:
+        is_running = self.cycle is not None and not self.cycle.response_complete
+        if not (is_running or self._has_received):
+            self.transport.close()  # sends the rest of a response first
+            return
+        self._has_received = False
+        self._timer = self.loop.call_later(_IDLE, self._check)
+
+
 class _Server(uvicorn.Server):
     """A server whose port stays open for a while after a signal, and whose requests then end."""
 
@@ -88,7 +122,12 @@ class _Server(uvicorn.Server):
         longest = _STOPPING + _SENDING
         super().__init__(
             uvicorn.Config(
-                application, log_config=None, access_log=False, timeout_graceful_shutdown=longest
+                application,
+                http=_Connection,
+                ws="none",  # the other protocol would have no limits
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=longest,
             )
         )
         self._guard: Guard = application.guard

@@ -7,6 +7,7 @@ import pytest
 from data_prep.corpora import sst, sst_trees
 from disan_tf.text import make_tokenizer
 from tests.support.corpora.readers import make_options, refusal
+from tests.support.errors import user_error
 from tests.support.golden.official import golden_json
 
 TREES = {
@@ -268,7 +269,8 @@ def test_an_empty_or_missing_file_of_the_original_layout_is_named(tmp_path, name
     if not name.startswith("S"):
         assert f"{name} is empty" in message
     (folder / name).unlink()
-    assert f"{name} cannot be opened" in error_of(tmp_path)
+    missing = f"there is no stanfordSentimentTreebank/{name}); python -m data_prep.download sst"
+    assert missing in error_of(tmp_path) and missing in user_error(sst.files, tmp_path, options())
 
 
 def test_a_chain_in_the_original_layout_is_refused(tmp_path):

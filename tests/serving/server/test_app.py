@@ -70,7 +70,8 @@ def test_a_model_of_pairs_reads_objects(sick_bundle):
         _, found = call(address, "/predict", {"texts": [pair]})
         assert found == {"predictions": LoadedModel(sick_bundle).predict([pair])}
         for wrong, place in (
-            (["a", "b"], "texts[0]"),
+            (["a", "b"], "texts[0]: Input should be an object with the fields that /health names."),
+            ("a", "texts[0]: Input should be an object with the fields that /health names."),
             ({**pair, "text": "c"}, "texts[0].text"),
             ({"sentence_a": "a"}, "texts[0].sentence_b"),
         ):
@@ -154,6 +155,11 @@ def test_a_refusal_is_one_short_sentence_that_does_not_repeat_the_body(words, bo
     found = call(words, "/predict", body)
     assert found[0] == status and [*found[1]] == ["detail"] and reason in found[1]["detail"]
     assert len(json.dumps(found[1])) < 300 and MARK not in found[1]["detail"]
+
+
+def test_a_field_of_another_request_is_not_suggested(words):
+    found = call(words, "/encode", {"texts": ["a"], "top_k": 1})
+    assert found == (422, {"detail": "top_k is no field of this request."})
 
 
 @pytest.mark.parametrize("sent", ["", "text/plain", "application/x-www-form-urlencoded"])

@@ -10,6 +10,7 @@ import signal
 import socket
 import time
 import urllib.error
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -54,10 +55,10 @@ def test_the_printed_address_can_be_opened(host, shown):
 class Slow:
     """A server of `SlowTexts` in a fork."""
 
-    def __init__(self, folder, seconds, delay=0.0, stopping=25.0):
+    def __init__(self, folder, seconds, delay=0.0, stopping=25.0, idle=30.0):
         self.folder = folder
-        arguments = folder, seconds, delay, stopping
-        self.process = SERVER.Process(target=serve_slowly, args=arguments)
+        arguments = folder, seconds, delay, stopping, idle
+        self.process = SERVER.Process(target=serve_slowly, args=arguments, daemon=True)
         self.process.start()
         while not (printed := self.read("stdout")).endswith("/docs\n"):
             assert self.process.is_alive()
@@ -127,6 +128,71 @@ def test_clients_that_neither_send_nor_read_do_not_delay_the_end(tmp_path):
         stopped = server.stop()
         assert server.wait() == (0, []) and time.monotonic() - stopped < 5
         assert connections[2].recv(100).startswith(b"HTTP/1.1 503 ")
+
+
+HEAD = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+GET = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+TEXT_HEAD = HEAD.replace(b"application/json", b"text/plain")
+
+
+def _connect(server):
+    host, port = server.address.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)))
+
+
+def _open_files(server):
+    with urllib.request.urlopen(f"{server.address}/metrics") as response:
+        (number,) = re.findall("^process_open_fds (.+)$", response.read().decode(), re.M)
+    return float(number)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [],
+        [HEAD],  # has no end
+        [GET, HEAD],
+        [TEXT_HEAD + b"Content-Length: 100\r\n\r\n", b"{"],  # refused after the header
+        pytest.param(
+            [GET * 3000],  # the responses have 9 MB
+            marks=pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="not Linux"),
+        ),
+    ],
+    ids=["nothing", "half a header", "half of the second header", "half a body", "does not read"],
+)
+def test_a_client_that_neither_sends_nor_reads_is_disconnected(tmp_path, parts):
+    server = Slow(tmp_path, seconds=0.0, idle=1.0)
+    files = _open_files(server)
+    with _connect(server) as connection:
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(0.3)
+        assert _open_files(server) > files
+        begun = time.monotonic()
+        while _open_files(server) > files:
+            assert time.monotonic() - begun < 20
+            time.sleep(0.2)
+    server.stop()
+    assert server.wait() == (0, [])
+
+
+def test_slow_clients_and_requests_that_run_are_not_disconnected(tmp_path):
+    server = Slow(tmp_path, seconds=0.4, idle=1.0)
+    with ThreadPoolExecutor(1) as pool, _connect(server) as slow, _connect(server) as reader:
+        reader.sendall(GET * 999 + GET[:-2] + b"Connection: close\r\n\r\n")
+        running = pool.submit(call, server.address, "/predict", {"texts": ["a " * 12]})
+        received = b""
+        for byte in HEAD[:20]:
+            slow.sendall(bytes([byte]))
+            received += reader.recv(1 << 17)
+            time.sleep(0.3)
+        slow.sendall(HEAD[20:] + b'Content-Length: 16\r\n\r\n{"texts": ["a"]}')
+        assert slow.recv(100).startswith(b"HTTP/1.1 200 ") and running.result()[0] == 200
+        while data := reader.recv(1 << 20):
+            received += data
+    assert received.count(b"HTTP/1.1 200 ") == 1000
+    server.stop()
+    assert server.wait() == (0, [])
 
 
 @pytest.mark.parametrize("path", ["/ready", "/openapi.json"])

@@ -41,13 +41,14 @@ class SlowTexts:
         pass
 
 
-def serve_slowly(folder, seconds, delay, stopping):
+def serve_slowly(folder, seconds, delay, stopping, idle):
     """Serves `SlowTexts` in this process, with its output in a folder; for forks.
 
     Args:
       folder: gets `stdout` and `stderr`.
       seconds: see `SlowTexts`.
       delay, stopping: seconds of the delay, and for running requests after it.
+      idle: seconds that a connection may wait for its client.
     """
     for number, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), number)
@@ -57,5 +58,5 @@ def serve_slowly(folder, seconds, delay, stopping):
 
     handle_signals("run.py")
     process.TextModel = lambda _: SlowTexts(seconds)
-    process._STOPPING = stopping
+    process._STOPPING, process._IDLE = stopping, idle
     process.serve(None, "slow", "127.0.0.1", 0, Limits(), delay, "info")

@@ -27,9 +27,10 @@ class Refusal(BaseModel):
 
 
 class _Strict(BaseModel):
-    """The fields of a request or of a pair. Unknown fields are refused.
+    """Base of a request and of a pair of texts; refuses unknown fields.
 
-    Only the first unknown field is validated: pydantic would make an error for each of them.
+    Only the first unknown field is kept before validation, because pydantic would create an error
+    for each, which takes long for a body with many.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid")

@@ -188,18 +188,22 @@ class Table:
     def by_inputs(self, results: Mapping[str, dict]) -> dict[str, list[str]]:
         """Groups the table's runs and trials: word vectors, subset, balance -> names of runs.
 
-        Runs stand in the order of the rows. Groups with more trainings come first. Vectors in which
-        rows differ form no groups. Where all runs have the same inputs, there is one group, "".
+        Runs stand in the order of the rows. Groups with more of the rows' recorded runs come first,
+        then those with more trainings. Vectors in which rows differ form no groups. Where all runs
+        have the same inputs, there is one group, "".
         """
-        kinds, trainings = {}, Counter()
+        kinds: dict[str, list[str]] = {}
+        recorded, trainings = Counter(), Counter()
         for row in self.rows:
             for name in row.runs_and_trials(results):
                 kind = self._inputs_of(results[name])
                 kinds.setdefault(kind, []).append(name)
+                recorded[kind] += name == row.recorded
                 trainings[kind] += len(members_of(results[name]))
         if len(kinds) < 2:
             return {"": next(iter(kinds.values()), [])}
-        return {kind: kinds[kind] for kind, _ in trainings.most_common()}
+        by_rank = sorted(kinds, key=lambda kind: (-recorded[kind], -trainings[kind]))
+        return {kind: kinds[kind] for kind in by_rank}
 
     def _inputs_of(self, run: dict) -> str:
         data = run["config"]["data"]

@@ -190,14 +190,15 @@ def test_runs_with_other_vectors_or_another_subset_are_groups_of_their_own():
 
 def test_trials_have_a_part_of_their_table_and_are_no_runs_of_their_row():
     table = TABLES["disan_table_2"]
+    recorded = table.main_row.recorded
     runs = {
-        name: {"config": config_of(rebalance=rebalance)}
-        for name, rebalance in (("trial", True), ("run", False))
+        "trial": {"config": config_of(rebalance=True), "members": [{}, {}, {}]},
+        recorded: {"config": config_of(rebalance=False)},
     }
-    assert list(table.main_row.runs(runs)) == ["run"]
+    assert list(table.main_row.runs(runs)) == [recorded]
     vectors = "glove/some.txt, 300 dimensions"
-    assert table.by_inputs(runs) == {
-        vectors: ["run"],
-        f"{vectors}, re-balanced phrases": ["trial"],
-    }
-    assert list(replace(table.main_row, trials={}).runs_and_trials(runs)) == ["run"]
+    assert list(table.by_inputs(runs).items()) == [  # the recorded run first
+        (vectors, [recorded]),
+        (f"{vectors}, re-balanced phrases", ["trial"]),
+    ]
+    assert list(replace(table.main_row, trials={}).runs_and_trials(runs)) == [recorded]

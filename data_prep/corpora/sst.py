@@ -62,7 +62,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def files(data_dir: Path, options) -> list[Path]:
-    """Returns the files of the first layout found; raises UserError if there is none."""
+    """Returns the files of the first layout found; raises UserError if none is complete."""
     return find_layout(Path(data_dir)).files
 
 
@@ -197,7 +197,8 @@ def find_layout(data_dir: Path, splits: Sequence[str] = SPLITS) -> Layout:
     for archive in (data_dir / name for name in ARCHIVES):
         if archive.is_file():
             return Layout([archive], partial(_read_archive, archive))
-    for folder in filter(lambda name: (data_dir / name).is_dir(), ORIGINALS):
+    folder = next((name for name in ORIGINALS if (data_dir / name).is_dir()), None)
+    if folder:
         names = {name: f"{folder}/{name}.txt" for name in sst_original.NAMES}
         files = list(find(data_dir, "SST", names).values())
         return Layout(files, partial(sst_original.read_trees, *files))

@@ -86,23 +86,21 @@ def _path(archive: Archive, data_dir: Path) -> Path:
 def _fetch(url: str, part: Path, most: int, remedy: str, try_https: bool) -> str:
     """Fetches an address, over https if the server answers there; returns the address it used.
 
-    Only a server that refuses the connection over https, or sends nothing in time, is asked over
-    http. Every other failure is an error, such as a wrong certificate or a missing page: plain http
-    must not bypass it.
+    Only a server that refuses the connection over https, or sends no part of the file in time, is
+    asked over http. Every other failure is an error, such as a wrong certificate or a missing page:
+    plain http must not bypass it.
     """
     plain = "http://"
     if try_https and url.startswith(plain):
-        secure, before = "https://" + url[len(plain) :], _size(part)
+        secure = "https://" + url[len(plain) :]
         try:
             fetch(secure, part, most, remedy)
             return secure
         except NoAnswer:
-            if _size(part) != before:
-                raise
-        print(
-            f"{url} does not answer over https; over http, others on the way could change it.",
-            file=sys.stderr,
-        )
+            print(
+                f"{url} does not answer over https; over http, others on the way could change it.",
+                file=sys.stderr,
+            )
     fetch(url, part, most, remedy)
     return url
 
@@ -118,35 +116,35 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
       most: bytes that the file may have; a longer file is removed.
 
     Raises:
-      NoAnswer: the server refuses the connection, or does not answer in time; received bytes are
-        kept.
+      NoAnswer: the server refuses the connection, or sends no part of the file in time.
       UserError: the request fails otherwise, or the connection breaks; received bytes are kept. Or
         the file has more than `most` bytes, and is removed.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
-    watchdog, before = Watchdog(), _size(part)
+    watchdog, before, reason = Watchdog(), _size(part), ""
     try:
         with watchdog.awake():
             received, total = _receive(url, part, most, watchdog)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = _STALLED if watchdog.has_barked else one_line(error)
-        cause = getattr(error, "reason", error)  # a URLError wraps the connection's
-        has_no_answer = watchdog.has_barked or isinstance(cause, _NO_ANSWER)
-        received, total = _size(part), None
-        if not watchdog.has_barked or received == before:
+        reason, received, total = one_line(error), _size(part), None
+        if received == before:
+            cause = getattr(error, "reason", error)  # a URLError wraps the connection's
+            has_no_answer = watchdog.has_barked or isinstance(cause, _NO_ANSWER)
             kind = NoAnswer if has_no_answer else UserError
+            reason = _STALLED if watchdog.has_barked else reason
             raise kind(f"{url} cannot be fetched ({reason}); {remedy}.") from None
+    reason = _STALLED if watchdog.has_barked else reason
     if received > most:
         part.unlink()
         raise UserError(
             f"{url} sends more than the {most:,} bytes that the file may have, which were removed; "
             f"{remedy}."
         )
-    if watchdog.has_barked or total not in (None, received):
+    if reason or total not in (None, received):
         of = "" if total is None else f" of {total:,}"
-        reason = f" ({_STALLED})" if watchdog.has_barked else ""
+        because = f" ({reason})" if reason else ""
         raise UserError(
-            f"{url} stopped after {received:,}{of} bytes{reason}; run the same command again to "
+            f"{url} stopped after {received:,}{of} bytes{because}; run the same command again to "
             f"continue, or {remedy}."
         )
 
@@ -278,13 +276,13 @@ def _describe(path: Path, name: str) -> str:
 
 def _damage(path: Path, name: str) -> str:
     """Describes the damage to a biLM's options or weights; "" if there is none."""
-    import h5py  # after disan_tf, which turns HDF5's file locks off
-
     try:
         if name.endswith(".json"):
             found = json.loads(path.read_bytes())
             missing = _BILM[".json"].difference(found if isinstance(found, dict) else ())
         elif name.endswith(".hdf5"):
+            import h5py  # after disan_tf, which turns HDF5's file locks off
+
             with h5py.File(path, "r") as file:
                 missing = _BILM[".hdf5"].difference(file)
         else:

@@ -12,6 +12,7 @@ import tensorflow as tf
 from ml_collections import ConfigDict
 
 from disan_tf.common import keras_version
+from disan_tf.common.checks import count
 from disan_tf.common.errors import UserError, escape
 from disan_tf.common.files import read_json
 from disan_tf.common.machine import threads
@@ -65,13 +66,15 @@ def _describe_data(data_dir: Path) -> Iterator[str]:
         except (UserError, OSError) as error:
             yield str(error)
     vectors = word_vectors.vector_files(data_dir / "glove")
-    yield from (f"vectors glove/{path.name}: {path.stat().st_size:,} bytes" for path in vectors)
+    for path in vectors:
+        yield f"vectors glove/{path.name}: {count(path.stat().st_size, 'byte')}"
     if not vectors:
         yield "vectors: none (python -m data_prep.download glove.6B)"
     bilms = bilm_files.names(data_dir)
     for name in bilms:
         try:
-            yield f"biLM {name}: {bilm_files.find(data_dir, name)[-1].stat().st_size:,} bytes"
+            size = bilm_files.find(data_dir, name)[-1].stat().st_size
+            yield f"biLM {name}: {count(size, 'byte')}"
         except (UserError, OSError) as error:
             yield str(error)
     if not bilms:

@@ -35,12 +35,13 @@ class ProjectedLSTM(BaseLayer):
       dropout, l2, seed: see `BaseLayer`; nothing is dropped here, W and W_P are regularised.
 
     Call arguments:
-      x, mask: see `BaseLayer`; length is at least 1.
+      x, mask: see `BaseLayer`.
       states: c <float>[batch, cells] and h <float>[batch, units] before the first token that is
         read; None = zeros.
 
     Returns:
-      h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token.
+      h, <float>[batch, length, units], exactly 0 on padding; and the states after the last token,
+      or `states` if there are no tokens.
     """
 
     def __init__(

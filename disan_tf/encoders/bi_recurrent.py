@@ -132,9 +132,9 @@ class PooledBiLSTMEncoder(BiLSTMEncoder):
     Args:
       pooling: "last", [forward state of the last token; backward state of the first token], or
         "self_attention", DSA Eq. 1 on the states (`StaticSelfAttention`).
+      activation: has no effect here.
 
-    Other arguments, call arguments and result: see `BiRecurrentEncoder`; here `activation` is
-    without effect.
+    Other arguments, call arguments and result: see `BiRecurrentEncoder`.
     """
 
     def __init__(

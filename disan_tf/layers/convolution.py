@@ -89,17 +89,20 @@ class Convolution(BaseLayer):
 
 
 def _same_convolution(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
-    """Computes `tf.nn.conv1d` with padding "SAME", and avoids two errors of TensorFlow.
+    """Computes `tf.nn.conv1d` with padding "SAME", and avoids three errors of TensorFlow.
 
-    If x has no rows or no tokens, the result has the channels of x in a graph, and the gradient of
-    a float16 kernel is NaN. In bfloat16, TensorFlow 2.19's kernels for processors with AMX were
-    wrong by 134 % for 5 tokens and a window of 12. Therefore x gets zeros up to one row and one
-    token, in bfloat16 up to the width of the window, and the surplus of the result is cut off.
+    Without rows or tokens, `tf.nn.conv1d` returns the channels of x in a graph, and NaN as the
+    gradient of a float16 kernel. In bfloat16, TensorFlow 2.19's kernels for processors with AMX
+    were wrong by 134 % for 5 tokens and a window of 12. Therefore x is padded with zeros to at
+    least one row and one token, in bfloat16 to the width of the window. The surplus of the result
+    is cut off.
     """
-    (rows, length, _), (width, _, units) = tf.unstack(tf.shape(x)), kernel.shape
+    (rows, length, _), (width, dim, units) = tf.unstack(tf.shape(x)), kernel.shape
     least = width if x.dtype == tf.bfloat16 else 1
     more_rows, more_tokens = tf.maximum(1 - rows, 0), tf.maximum(least - length, 0)
     x = tf.pad(x, [[0, more_rows], [0, more_tokens], [0, 0]])
+    # In TFLite, padding of a computed size hides the number of channels.
+    x = tf.reshape(x, [rows + more_rows, length + more_tokens, dim])
     y = tf.nn.conv1d(x, kernel, stride=1, padding="SAME")
     return tf.slice(y, [0, 0, 0], [rows, length, units])
 

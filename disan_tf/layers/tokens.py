@@ -76,8 +76,8 @@ def pack(x: tf.Tensor, selected: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     rows, length = tf.unstack(tf.shape(selected))
     # For top_k without tokens, and for the gradient of gather without rows.
     more = [[0, tf.maximum(1 - rows, 0)], [0, tf.maximum(1 - length, 0)]]
-    # The first of equals come first.
-    _, first = tf.math.top_k(tf.cast(tf.pad(selected, more), tf.float32), tf.shape(mask)[1])
+    numbers = tf.pad(tf.cast(selected, tf.float32), more)  # TFLite pads no booleans
+    _, first = tf.math.top_k(numbers, tf.shape(mask)[1])  # the first of equals come first
     packed = tf.gather(tf.pad(x, [*more, [0, 0]]), tf.cast(first, tf.int64), batch_dims=1)[:rows]
     return tf.where(tf.expand_dims(mask, -1), packed, tf.zeros([], x.dtype)), mask
 

@@ -117,7 +117,7 @@ def looped_recurrence(
                 return (*of_old, of_sums)
 
             steps = sums, real, upstream, *before
-            last = *first, tf.zeros_like(sums[0])
+            last = *first, tf.zeros([tf.shape(product)[1], gates], product.dtype)
             *_, of_sums = scan_tokens(retreat, steps, last, not backward)
             return of_sums, tf.matmul(h, tf.reshape(of_sums, [-1, gates]), transpose_a=True)
 

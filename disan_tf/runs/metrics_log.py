@@ -101,15 +101,16 @@ class TrainingLog:
     def means(self) -> tuple[dict, int]:
         """Returns the means over the steps, and the number of steps that loss scaling skipped.
 
-        A gradient norm that is not finite, for which a step was skipped, does not count; without
-        other steps it is left out.
+        The mean of a gradient norm leaves out the norms of skipped steps that are not finite. If
+        no norm is left, the means lack it.
         """
         means = {}
         for name in self.steps[0]:
             values = [metrics[name] for metrics in self.steps]
             if name.endswith("gradient_norm"):
                 skipped = [metrics["skipped_steps"] for metrics in self.steps]
-                values = [it for it, was in zip(values, skipped) if np.isfinite(it) or not was]
+                pairs = zip(values, skipped)
+                values = [norm for norm, is_skipped in pairs if np.isfinite(norm) or not is_skipped]
             if values:
                 means[name] = float(np.mean(values))
         return means, round(means.pop("skipped_steps") * len(self.steps))

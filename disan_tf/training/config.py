@@ -119,12 +119,12 @@ class Config:
                 f"batch_norm_batches={train.batch_norm_batches} is for batch normalisation, which "
                 f"--config.task.head={head} does not have; leave it at 0."
             )
-        # Without data it is a bundle's config, and the models of older trainings can be scored.
+        # A config without data belongs to a bundle: models of older trainings can still be scored.
         if self.data and self.policy and train.batch_norm_batches:
             raise ValueError(
                 f"batch_norm_batches={train.batch_norm_batches} is not supported with hard "
                 "attention: the statistics would be computed with greedy selections, but dev is "
-                "scored with config.evaluate.selection; leave it at 0."
+                "scored with --config.evaluate.selection; leave it at 0."
             )
         if train.distribution != "none" and not EMBEDDINGS[embedding].distributes:
             raise ValueError(

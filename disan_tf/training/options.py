@@ -32,8 +32,7 @@ class TrainingOptions:
         for weights of 1.
       criterion: the score on dev that selects the model; "" = the model's `criterion`.
       batch_norm_batches: the number of batches over which the statistics of batch normalisation are
-        computed before an evaluation; 0 = moving averages. With hard
-        attention it must be 0.
+        computed before an evaluation; 0 = moving averages. It must be 0 with hard attention.
       distribution: a member of `DISTRIBUTIONS`.
       jit_compile: whether XLA compiles the steps; "auto" = on a GPU, if it can.
 

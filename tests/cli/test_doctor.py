@@ -129,11 +129,11 @@ def test_vectors_and_biLMs_are_listed_also_compressed_and_incomplete_ones(tmp_pa
         tmp_path, "glove/a.txt.gz", "glove/b.txt", "glove/c.txt.zip", "elmo/own_options.json"
     )
     assert [line for line in found if line.startswith("vectors")] == [
-        "vectors glove/a.txt.gz: 1 bytes",
-        "vectors glove/b.txt: 1 bytes",
+        "vectors glove/a.txt.gz: 1 byte",
+        "vectors glove/b.txt: 1 byte",
     ]
     assert found[-1].startswith(f"{tmp_path / 'elmo/own_weights.hdf5'} is missing")
-    assert _data(tmp_path, "elmo/own_weights.hdf5")[-1] == "biLM elmo/own: 1 bytes"
+    assert _data(tmp_path, "elmo/own_weights.hdf5")[-1] == "biLM elmo/own: 1 byte"
 
 
 def test_without_vectors_and_biLMs_the_commands_that_fetch_them_are_named(tmp_path):

@@ -53,8 +53,13 @@ def test_values_and_gradients_are_those_of_the_loop(kind, batch, length, units, 
 def test_an_empty_batch_and_an_empty_sentence_have_no_states(batch, length):
     layer = BasicLSTM(4)
     layer.build([None, None, 3])
-    h = layer(tf.zeros([batch, length, 3]), mask=tf.zeros([batch, length], tf.bool))
-    assert h.shape == [batch, length, 4]
+    x, mask = tf.zeros([batch, length, 3]), tf.zeros([batch, length], tf.bool)
+    h, *gradients = _results(layer, x, mask, 1.0)
+    with portable(), target("GPU"):
+        looped = _results(layer, x, mask, 1.0)
+    assert h.shape == looped[0].shape == [batch, length, 4]
+    for ours, theirs in zip(gradients, looped[1:]):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("cell", GATES)

@@ -29,7 +29,7 @@ def running(application):
         time.sleep(0.02)
     try:
         yield f"http://127.0.0.1:{port}"
-    finally:  # the thread of a failed test would keep the interpreter
+    finally:  # otherwise the thread of a failed test would keep the interpreter running
         server.should_exit = True
         thread.join()
 

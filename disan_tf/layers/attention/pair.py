@@ -97,7 +97,7 @@ class PairAttention(BaseLayer):
     ) -> tf.Tensor:
         """Returns alpha, <float32>[batch, first length, second length]; each row sums to 1.
 
-        For the arguments see the call arguments.
+        For the arguments see `call`.
         """
         pair = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
         mask = token_mask(second, second_mask)

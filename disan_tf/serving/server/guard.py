@@ -41,8 +41,8 @@ class Guard:
     Args:
       app: the application.
       timeout: seconds for a POST request, from the end of its header until its response is in the
-        buffers of the connection. The time does not include the header, other methods, and the
-        client's reading of the buffers; the server's process limits idle connections.
+        buffers of the connection. Headers, requests of other methods, and the reading of the
+        buffers by the client have no limit here; the server's process closes idle connections.
 
     Attributes:
       is_stopping: whether the server is about to stop; the server sets it.

@@ -111,7 +111,7 @@ class _Connection(H11Protocol):
         if not (is_running or self._has_received):
             self.transport.close()  # sends the rest of a response first
             return
-        self._has_received = False
+        self._has_received = is_running
         self._timer = self.loop.call_later(_IDLE, self._check)
 
 
@@ -124,7 +124,7 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 application,
                 http=_Connection,
-                ws="none",  # the other protocol would have no limits
+                ws="none",  # connections of WebSocket would have no limits
                 log_config=None,
                 access_log=False,
                 timeout_graceful_shutdown=longest,

@@ -1,8 +1,8 @@
 """data_prep/download/fetch.py: archives and single files, digests, the command."""
 
-import contextlib
 import hashlib
 import io
+import os
 import re
 import socket
 import ssl
@@ -18,7 +18,6 @@ from data_prep.bilm_files import find
 from data_prep.download import fetch as download
 from data_prep.download.archives import Archive
 from data_prep.download.fetch import install
-from disan_tf.common.errors import UserError
 from disan_tf.elmo.official_files import save_bilm
 from tests.support.corpora.downloads import (
     BYTES,
@@ -134,23 +133,28 @@ def test_http_is_not_used_where_https_answers(error, server, tmp_path, monkeypat
     assert "https://127.0.0.1" in text and asked == ["https"]
 
 
-@pytest.mark.parametrize("sent, fetched", [(0, ["https", "http"]), (9, ["https"])])
+@pytest.mark.parametrize(
+    "sent, error, asked",
+    [(0, "", "https, http"), (9, "stopped after 9 bytes (timed out)", "https")],
+)
 def test_https_comes_first_and_is_not_given_up_once_it_has_sent_bytes(
-    tmp_path, monkeypatch, sent, fetched
+    tmp_path, monkeypatch, sent, error, asked
 ):
-    def fetch(url, part, *_):
-        asked.append(url.split(":")[0])
-        part.parent.mkdir(exist_ok=True)
+    def receive(url, part, *_):
+        schemes.append(url.split(":")[0])
         part.write_bytes(BYTES[:sent] if url.startswith("https") else BYTES)
         if url.startswith("https"):
-            raise download.NoAnswer("it broke")
+            raise socket.timeout("timed out")
+        return len(BYTES), None
 
-    asked = []
-    monkeypatch.setattr(download, "fetch", fetch)
+    schemes = []
+    monkeypatch.setattr(download, "_receive", receive)
     archive = pinned()._replace(address="http://home.example/small.zip")
-    with contextlib.suppress(UserError):
+    if error:
+        assert error in message(archive, tmp_path)
+    else:
         install(archive, tmp_path)
-    assert asked == fetched
+    assert ", ".join(schemes) == asked
     assert archive_file(tmp_path).exists() == (sent == 0)
 
 
@@ -380,5 +384,9 @@ def test_a_file_of_another_model_is_refused(server, tmp_path, number, missing):
 
 
 def test_the_command_turns_the_locks_of_hdf5_off_before_h5py_is_imported():
-    code = "import sys, data_prep.download.fetch; assert 'h5py' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code = (
+        "import os, sys, data_prep.download.fetch; assert 'h5py' not in sys.modules; "
+        "assert os.environ['HDF5_USE_FILE_LOCKING'] == 'FALSE'"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "HDF5_USE_FILE_LOCKING"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

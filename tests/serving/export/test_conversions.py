@@ -155,23 +155,40 @@ def test_pairs_are_converted_too(pair_bundle, kind, tmp_path):
     assert metadata["largest_difference"] < 1e-5
 
 
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        {"name": "dsa", "units": 5, "first_units": 3, "dense_units": 2, "compressed_units": 5},
+        {"name": "resan", "units": 4, "unselected": "drop"},
+        pytest.param({"name": "hierarchical_cnn", "units": 5}, marks=pytest.mark.slow),
+        pytest.param({"name": "multi_window_cnn", "units": 6}, marks=pytest.mark.slow),
+    ],
+    ids=lambda encoder: encoder["name"],
+)
+def test_every_encoder_without_a_loop_is_converted(encoder, kind, tmp_path):
+    _converts(kind, encoder, tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "encoder",
     [
         {"name": "bi_gru", "units": 3},
         {"name": "bi_lstm", "units": 3},
-        {"name": "dsa", "units": 5, "first_units": 3, "dense_units": 2, "compressed_units": 5},
         {"name": "pooled_bi_lstm", "units": 3},
         {"name": "resan", "units": 4, "sampling": "iterative"},
     ],
     ids=lambda encoder: encoder["name"],
 )
-def test_every_encoder_becomes_onnx(encoder, tmp_path):
+def test_encoders_with_loops_become_onnx(encoder, tmp_path):
     _need("onnx")
-    bundle = make_pair_bundle(tmp_path / "made", RELATEDNESS, encoder)
-    (path,) = export_converted("onnx", bundle.directory, tmp_path)  # which compares the outputs
-    assert (path / "model.onnx").is_file()
+    _converts("onnx", encoder, tmp_path)
+
+
+def _converts(kind, encoder, folder):
+    bundle = make_pair_bundle(folder / "made", RELATEDNESS, encoder)
+    (path,) = export_converted(kind, bundle.directory, folder)  # which compares the outputs
+    assert (path / f"model.{kind}").is_file()
 
 
 def test_a_model_that_answers_differently_is_refused(bundle, tmp_path, monkeypatch):

@@ -112,7 +112,7 @@ class LayerContract:
         return tf.constant(x, tf.float32), tf.sequence_mask(LENGTHS)
 
     def parts(self, x, mask):
-        """The inputs, those of one sentence, and of none."""
+        """Returns the whole batch, its first sentence, and an empty batch."""
         return [(x[:batch], mask[:batch]) for batch in (len(LENGTHS), 1, 0)]
 
     def expected_shape(self, x):
@@ -278,6 +278,7 @@ class SequenceContract(LayerContract):
     """Padding is nothing."""
 
     def parts(self, x, mask):
+        """Returns the same parts, and the batch without tokens."""
         return [*super().parts(x, mask), (x[:, :0], mask[:, :0])]
 
     def pad(self, x, tokens):

@@ -132,7 +132,7 @@ def apply_variant(
       variants: name -> function that changes a config in place.
 
     Raises:
-      ValueError: the variant is unknown; the message lists the known variants.
+      ValueError: the variant is unknown; the message names the closest variant, or lists all.
     """
     for name in variant.split(",") if variant else ():
         if name not in variants:

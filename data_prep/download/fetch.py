@@ -37,7 +37,7 @@ _STALLED = f"fewer than {MIN_BYTES:,} bytes in {TIMEOUT} s"
 
 
 class NoAnswer(UserError):
-    """The error if a server refuses the connection, or does not answer in time."""
+    """The error if a server refuses the connection, or sends no part of the file in time."""
 
 
 def install(archive: Archive, data_dir: Path, base_url: Optional[str] = None) -> None:
@@ -121,19 +121,19 @@ def fetch(url: str, part: Path, most: int, remedy: str) -> None:
         the file has more than `most` bytes, and is removed.
     """
     part.parent.mkdir(parents=True, exist_ok=True)
-    watchdog, before, reason = Watchdog(), _size(part), ""
+    watchdog, before, reason, has_no_answer = Watchdog(), _size(part), "", False
     try:
         with watchdog.awake():
             received, total = _receive(url, part, most, watchdog)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        reason, received, total = one_line(error), _size(part), None
-        if received == before:
-            cause = getattr(error, "reason", error)  # a URLError wraps the connection's
-            has_no_answer = watchdog.has_barked or isinstance(cause, _NO_ANSWER)
-            kind = NoAnswer if has_no_answer else UserError
-            reason = _STALLED if watchdog.has_barked else reason
-            raise kind(f"{url} cannot be fetched ({reason}); {remedy}.") from None
-    reason = _STALLED if watchdog.has_barked else reason
+        reason, received, total = one_line(error) or type(error).__name__, _size(part), None
+        cause = getattr(error, "reason", error)  # a URLError wraps the connection's
+        has_no_answer = isinstance(cause, _NO_ANSWER)
+    if watchdog.has_barked:
+        reason, has_no_answer = _STALLED, True
+    if reason and received == before:
+        kind = NoAnswer if has_no_answer else UserError
+        raise kind(f"{url} cannot be fetched ({reason}); {remedy}.")
     if received > most:
         part.unlink()
         raise UserError(

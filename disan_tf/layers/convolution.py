@@ -91,11 +91,11 @@ class Convolution(BaseLayer):
 def _same_convolution(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
     """Computes `tf.nn.conv1d` with padding "SAME", and avoids three errors of TensorFlow.
 
-    Without rows or tokens, `tf.nn.conv1d` returns the channels of x in a graph, and NaN as the
-    gradient of a float16 kernel. In bfloat16, TensorFlow 2.19's kernels for processors with AMX
-    were wrong by 134 % for 5 tokens and a window of 12. Therefore x is padded with zeros to at
-    least one row and one token, in bfloat16 to the width of the window. The surplus of the result
-    is cut off.
+    If x has no rows or no tokens, the result of `tf.nn.conv1d` in a graph has as many channels as
+    x, and the gradient of a float16 kernel is NaN. In bfloat16, TensorFlow 2.19's kernels for
+    processors with AMX were wrong by 134 % for 5 tokens and a window of 12. Therefore x is padded
+    with zeros to at least one row and one token, in bfloat16 to the width of the window. The
+    surplus of the result is cut off.
     """
     (rows, length, _), (width, dim, units) = tf.unstack(tf.shape(x)), kernel.shape
     least = width if x.dtype == tf.bfloat16 else 1

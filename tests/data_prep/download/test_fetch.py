@@ -133,6 +133,15 @@ def test_http_is_not_used_where_https_answers(error, server, tmp_path, monkeypat
     assert "https://127.0.0.1" in text and asked == ["https"]
 
 
+def test_an_error_without_a_text_is_no_success(tmp_path, monkeypatch):
+    def receive(url, part, *_):
+        part.write_bytes(BYTES[:9])
+        raise ConnectionResetError
+
+    monkeypatch.setattr(download, "_receive", receive)
+    assert "stopped after 9 bytes (ConnectionResetError)" in message(unpinned(), tmp_path)
+
+
 @pytest.mark.parametrize(
     "sent, error, asked",
     [(0, "", "https, http"), (9, "stopped after 9 bytes (timed out)", "https")],

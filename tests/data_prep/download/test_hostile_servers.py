@@ -123,6 +123,7 @@ STALLS = {
     "chunk": _drip_after(answer(200, Transfer_Encoding="chunked")),
     "header": _drip_after(lambda handler: handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")),
     "nothing": lambda handler: time.sleep(3),
+    "body never": lambda handler: (answer(200, Content_Length=len(BYTES))(handler), time.sleep(3)),
     "continue": _continue_for_ever,
 }
 
@@ -133,6 +134,7 @@ def test_a_server_that_stalls_is_left(server, tmp_path, short_patience, respond)
     text = message(unpinned(), tmp_path, server.url)
     assert time.monotonic() - started < 3
     assert "fewer than 60,000 bytes in 60 s" in text or "timed out" in text
+    assert "cannot be fetched" in text or " stopped after 0 " not in text
 
 
 def test_what_a_stalled_server_sent_is_kept_and_continued(server, tmp_path, short_patience):

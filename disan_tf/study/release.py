@@ -22,6 +22,7 @@ from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.factory import TASKS, build_model
 from disan_tf.runs.bundle import Bundle, check_digests, load_bundle, read_info, save_bundle
 from disan_tf.serving.presets import COLUMNS, describe_task, read_manifest
+from disan_tf.study.results import describe_examples, training_share
 from disan_tf.training.evaluation import evaluate
 
 _SPLITS = ("dev", "test")
@@ -237,7 +238,7 @@ def _rows(model, info, scores, vectors, series, precision) -> dict[str, str]:
         **licence_row("" if info["name"] == "demo" else corpus),
         "parameters": f"{info['parameters']:,}, and {sum(info['words']):,} word vectors",
         score: f"{dev} on dev, {test} on test",
-        **(_series_row(model.criterion, series) if series else {}),
+        **(_series_rows(model.criterion, series) if series else {}),
     }
     if vectors:
         kept = "fixed"
@@ -270,15 +271,19 @@ def _show(criterion: str, score: float) -> str:
     return f"{100 * score:.2f} %" if criterion == "accuracy" else f"{score:.4f}"
 
 
-def _series_row(criterion, series):
-    """Returns the series' test mean and standard deviation, before rounding."""
+def _series_rows(criterion, series):
+    """Returns the series' test mean and standard deviation, before rounding, and its examples."""
     members = len(series.get("members", [0]))
     text = _show(criterion, series.get("mean", series)["test"][criterion])
     spread = (series.get("standard_deviation") or {}).get("test", {}).get(criterion)
     if spread is not None:
         text += f" (standard deviation {_show(criterion, spread).rstrip(' %')})"
     label = f"mean of {members} trainings" if members > 1 else "before rounding"
-    return {label: f"{text} on test"}
+    rows = {label: f"{text} on test"}
+    if training_share(series) not in (1, None):
+        statement = "[data statement](../../data_prep/DATA.md)"
+        rows["training examples"] = f"{describe_examples(series)}; see the {statement}"
+    return rows
 
 
 def main() -> None:

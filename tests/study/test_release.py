@@ -140,7 +140,9 @@ def test_a_released_model_can_be_packed_again(with_vectors, tmp_path):
 
 def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
     workdir, prepared, _ = with_vectors
+    read = {"training_read": 30, "training_examples": 30, "official_training_examples": 40}
     series = {"mean": {"test": {"accuracy": 0.5}}, "members": [0, 0]}
+    series.update(data={**read, "unit": "pairs"}, config={"train": {}})
     series["standard_deviation"] = {"test": {"accuracy": 0.01}}
     write_json(tmp_path / "results/mine.json", series)
     folder = release(workdir, "small", checkpoints=tmp_path, prepared=prepared, result="mine")
@@ -153,6 +155,7 @@ def test_its_scores_are_those_of_what_is_released(with_vectors, tmp_path):
         "5 of GloVe; ",
         "stored as int8",
         "mean of 2 trainings | 50.00 % (standard deviation 1.00) on test",
+        "training examples | 30 of 40 pairs (75.0 %); see the [data statement]",
         "PDDL",
     ):
         assert words in card

@@ -63,10 +63,10 @@ def _differences(first, second, free) -> Iterator[str]:
 
 def _steps(result) -> set[int]:
     """Returns the numbers of steps that describe a training; 0 = patience ended all members."""
+    if all(_ended_by_patience(result)):
+        return {0}
     train, policy = result["config"]["train"], result["config"].get("policy", {})
     limit = train.get("steps", 0)
-    if train.get("patience") and all(member["steps"] < limit for member in members_of(result)):
-        return {0}
     return {limit, limit - policy.get("policy_steps", 0)}
 
 
@@ -79,11 +79,21 @@ def scope_of(first: dict, second: dict, gain: Optional[float], lead: float) -> s
     """
     if gain is not None and gain < lead / 2:
         return ""
-    return "when patience ended" if _patience_ended(first, second) else "at equal steps"
+    if _patience_ended(first, second):
+        return "when patience ended"
+    ends = [*_ended_by_patience(first), *_ended_by_patience(second)]
+    return "when patience or the steps ended" if any(ends) else "at equal steps"
 
 
 def _patience_ended(first: dict, second: dict) -> bool:
     return _steps(first) == _steps(second) == {0}
+
+
+def _ended_by_patience(result: dict) -> list[bool]:
+    """Tells for each member whether patience ended its training."""
+    train = result["config"]["train"]
+    limit = train.get("steps", 0)
+    return [bool(train.get("patience")) and m["steps"] < limit for m in members_of(result)]
 
 
 def gain_at_the_end(result: dict) -> Optional[float]:
@@ -200,7 +210,7 @@ def spread_run(
     """Returns the name of the run that lends its spread over seeds to a single seed, or "".
 
     It is the series with the largest standard deviation among the table's runs and trials under
-    equal conditions with the first run.
+    equal conditions with one of the two runs.
 
     Args:
       table, score: the table that has both models, and the compared score.
@@ -209,12 +219,14 @@ def spread_run(
       free: options that may differ, see `unequal_conditions`.
     """
     results, kept = records.results, records.predictions
+    pair = [results[name] for name in names]
     if min(len(kept.get(name, ())) for name in names) != 1:
         return ""
     deviations = {
         name: standard_deviation(run, score.split, score.key)
         for row in table.rows
         for name, run in row.runs_and_trials(results).items()
-        if len(kept.get(name, ())) > 1 and not unequal_conditions(run, results[names[0]], free)
+        if len(kept.get(name, ())) > 1
+        and any(not unequal_conditions(run, one, free) for one in pair)
     }
     return max(deviations, key=deviations.get, default="")

@@ -31,13 +31,13 @@ Accuracies are test accuracies (%). The model that leads in the paper comes firs
 A claim is supported if the 95 % interval of our difference lies on the paper's side of 0, and not
 supported if it lies on the other side. It is undecided otherwise, or if the interval covers only
 examples. If the interval of our lead lies wholly above the paper's lead, the verdict says so: our
-weaker model may be trained worse than the paper's, or fewer training examples may widen the lead.
-[The rules](../disan_tf/study/claims/README.md) say which intervals and conditions count. "At equal
-steps" and "when patience ended" warn that the weaker model may catch up: in the last third of its
-steps, its dev score gains at least half of the lead's lower limit, or this gain is not known. Even
-a flat curve may be no optimum. [claims.csv](claims.csv) has the gain, and the conditions, seeds and
-runs of each line. Lines that begin with "Ours" are not claims of a paper, and the next table does
-not count them.
+weaker model may be narrower than the paper's or trained worse, or fewer training examples may widen
+the lead. [The rules](../disan_tf/study/claims/README.md) say which intervals and conditions count.
+"At equal steps" and "when patience (or the steps) ended" warn that the weaker model may catch up:
+in the last third of its steps, its dev score gains at least half of the lead's lower limit, or this
+gain is not known. Even a flat curve may be no optimum. [claims.csv](claims.csv) has the gain, and
+the conditions, seeds and runs of each line. Lines that begin with "Ours" are not claims of a paper,
+and the next table does not count them.
 Published scores of models that we did not train count as constants without variance. Our scores
 are not comparable with them.
 `python run.py --mode=report` writes both files from the recorded results.
@@ -120,19 +120,22 @@ def _summary(ledger: Ledger) -> str:
     for paper, part in [*ledger.items(), ("all", entries)]:
         counts = _counts(part)
         lines.append({"paper": paper, **{": ".join(kind): counts[kind] for kind in kinds}})
-    texts = []
+    rows = []
     names = {ALL: ALL, BORROWED: BORROWED, EXAMPLES_ONLY: "examples only (one seed)"}
     for covers, name in names.items():
         tested = [entry.finding for entry in entries if entry.verdict != NOT_TESTED]
         found = [finding.interval for finding in tested if finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
-        by_chance = f"if no two models differed, about {0.05 * len(found):.1f} would"
-        texts.append(f"{excluding} of {len(found)} intervals over {name} exclude 0; {by_chance}.")
+        chance = f"{0.05 * len(found):.1f}"
+        columns = "intervals over", "number", "that exclude 0", "by chance, if no models differed"
+        rows.append(dict(zip(columns, (name, len(found), excluding, chance))))
     decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
     lent = sum(entry.finding.covers == BORROWED for entry in decided)
-    texts.append(f"{lent} of the {len(decided)} supported and not supported lines, ours included,")
-    texts.append("use the spread of another model's seeds for a model with one seed.")
-    return f"{markdown_table(lines)}\n{' '.join(texts)}\n"
+    text = (
+        f"{lent} of the {len(decided)} supported and not supported lines, ours included, use the "
+        "spread of another model's seeds for a model with one seed."
+    )
+    return f"{markdown_table(lines)}\n{markdown_table(rows)}\n{text}\n"
 
 
 def _counts(entries) -> Counter:

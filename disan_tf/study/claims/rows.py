@@ -122,8 +122,8 @@ class Rows:
             missing = ", ".join(lacking or [f"runs on {self.examples:,} training examples"])
             return Finding(paper, ours=known, missing=f"{missing}: not run")
         first, second = (records.results[name] for name in names)
-        table, free = TABLES[self.table], {*self.free, *self.apart}
-        spread = spread_run(table, score, names, records, free)
+        table = TABLES[self.table]
+        spread = spread_run(table, score, names, records, self.free)
         value, interval, covers = score_difference(names, records, score, spread)
         dev = [mean(run, "dev", score.key) for run in (first, second)]
         has_dev = score.split == "test" and None not in dev
@@ -200,8 +200,8 @@ class Rows:
                 values = [options.get(option, False) for options in (ours, recorded)]
                 if values[0] != values[1]:
                     yield (
-                        f"{row.model} was trained with task.{option}={values[0]}, its recorded run "
-                        f"with {values[1]}"
+                        f"{row.model} was trained with task.{option}={values[0]}; the run that its "
+                        f"row names, {row.recorded}, with {values[1]}"
                     )
 
     def _others(self, names, records: Records) -> Iterator[str]:

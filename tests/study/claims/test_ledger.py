@@ -123,6 +123,16 @@ def test_one_seed_takes_the_spread_of_the_tables_series_whose_seeds_vary_most(ou
     assert np.ptp(finding.interval[1:]) > 1.3 * np.ptp(alone[0][1:])
 
 
+def test_a_spread_comes_from_the_conditions_of_one_of_the_two_runs():
+    records = _records((0.6,), (0.5, 0.52))
+    records.results["elsewhere"] = _series("additive", (0.3, 0.5))
+    records.predictions["elsewhere"] = [*map(_predictions_of, (0.3, 0.5))]
+    for highway, run in enumerate(records.results.values()):
+        run["config"]["task"]["highway"] = highway
+    (spread, _) = replace(ROWS, apart=("task.highway",)).find(records).remarks[::-1]
+    assert spread.startswith("the interval takes the spread over seeds from others")
+
+
 @pytest.mark.parametrize(
     "part, option, value, words",
     [
@@ -154,6 +164,9 @@ def test_a_verdict_says_at_which_steps_it_holds(records):
     assert (entry.verdict, entry.reason) == (LARGER, "when patience ended")
     records.results["others"]["members"][0]["steps"] = 31
     assert ROWS.find(records).unequal == "trained until patience ended and for 31 steps"
+    records.results["ours"]["members"][1]["steps"] = 31
+    entry = Entry(CLAIM, ROWS.find(records))
+    assert (entry.verdict, entry.reason) == (LARGER, "when patience or the steps ended")
 
 
 def _curve(last, evaluations=30):
@@ -234,9 +247,8 @@ def test_a_remark_names_a_classifier_that_the_recorded_run_of_the_row_lacks(reco
     records.results[ROWS.rows[0].recorded] = recorded
     finding = ROWS.find(records)
     assert finding.runs == ("ours", "others")  # under equal conditions
-    assert finding.remarks == (
-        "DiSAN was trained with task.hidden_units=16, its recorded run with 300",
-    )
+    name, words = ROWS.rows[0].recorded, "DiSAN was trained with task.hidden_units=16; the run that"
+    assert finding.remarks == (f"{words} its row names, {name}, with 300",)
 
 
 def test_a_squared_error_is_better_if_it_is_lower():

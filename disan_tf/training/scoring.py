@@ -3,7 +3,8 @@
 Before dev is scored, the statistics of batch normalisation are computed again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
@@ -36,28 +37,40 @@ def run_split(
 ) -> Outcome:
     """Runs a step by `make_evaluation_step` over a split, in batches of similar length.
 
+    The model's random counters are restored at the end. Sampled selections therefore depend on the
+    model and the split alone, and do not change the random numbers of a training.
+
     `model` is the `SentenceModel` that the step evaluates. `advance` is called with the number of
     examples in each finished batch.
     """
     outputs, total, weights = None, 0.0, 0.0
-    for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
-        batch_outputs, loss = evaluation_step(
-            *(batch[name] for name in model.reads), batch["label"]
-        )
-        if outputs is None:
-            outputs = np.zeros([len(split), batch_outputs.shape[-1]], np.float32)
-        outputs[batch["index"]] = batch_outputs
-        weight = model.loss_weight(batch_outputs)
-        total, weights = total + float(loss) * weight, weights + weight
-        advance(len(batch["index"]))
+    with _restored_counts(model):
+        for batch in make_dataset(split, evaluation_batches(split.field_lengths, batch_size)):
+            inputs = [batch[name] for name in model.reads]
+            batch_outputs, loss = evaluation_step(*inputs, batch["label"])
+            if outputs is None:
+                outputs = np.zeros([len(split), batch_outputs.shape[-1]], np.float32)
+            outputs[batch["index"]] = batch_outputs
+            weight = model.loss_weight(batch_outputs)
+            total, weights = total + float(loss) * weight, weights + weight
+            advance(len(batch["index"]))
     return Outcome(outputs, total / weights)
+
+
+@contextmanager
+def _restored_counts(model) -> Iterator[None]:
+    """Restores the calls that dropout and samplers have counted, see `add_count`."""
+    counts = [weight for weight in model.weights if weight.dtype.is_integer]
+    values = [count.numpy() for count in counts]
+    try:
+        yield
+    finally:
+        for count, value in zip(counts, values):
+            count.assign(value)
 
 
 class SplitScores:
     """Scores a model on dev and on the splits that are only watched.
-
-    The model's random counters are restored after each split. Sampled selections in an evaluation
-    therefore do not change the random numbers of the training.
 
     Args:
       batch_size: the number of examples in a batch.
@@ -94,12 +107,7 @@ class SplitScores:
         return {name: self._score(step, split)[0] for name, split in self._watched.items()}
 
     def _score(self, evaluation_step, split: Split) -> tuple[dict, np.ndarray]:
-        # The calls that dropout and samplers have counted, see `add_count`.
-        counts = [weight for weight in self._model.weights if weight.dtype.is_integer]
-        values = [count.numpy() for count in counts]
         outcome = run_split(evaluation_step, split, self._model, self.batch_size)
-        for count, value in zip(counts, values):
-            count.assign(value)
         scores = {"loss": outcome.loss, **self._model.scores(outcome.outputs, split.labels)}
         if self._criterion == "macro_f1":
             predictions, classes = outcome.outputs.argmax(axis=1), outcome.outputs.shape[1]

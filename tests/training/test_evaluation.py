@@ -31,7 +31,7 @@ class _Answers(ClassScores):
     """As much of a `SentenceModel` as the evaluation needs."""
 
     embedding = SimpleNamespace(word_features={})
-    samplers = losses = ()
+    samplers = losses = weights = ()
     reads, input_specs = SentenceModel.reads, SentenceModel.input_specs
     batch_loss, loss_weight = SentenceModel.batch_loss, SentenceModel.loss_weight
 

@@ -125,6 +125,12 @@ def test_all_tokens_are_selected_in_pretraining_alone(unbroken):
         assert (record["head_fraction"] == 1.0) == (record["phase"] == "pretrain")
 
 
+def test_scores_of_a_split_do_not_depend_on_earlier_ones(unbroken, corpus):
+    bundle = load_bundle(unbroken.work.path / "best")
+    alone, _, again = (evaluate(bundle, corpus, split) for split in ("test", "dev", "test"))
+    assert alone == again and alone["accuracy"] == alone["sample_accuracy"]
+
+
 @pytest.mark.slow
 def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus):
     bundle, split = load_bundle(unbroken.work.path / "best"), corpus.split("test")

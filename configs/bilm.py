@@ -13,8 +13,9 @@ per line, with spaces between tokens. Perplexities are measured on held-out line
 The official training reads a stream in pieces of 20 tokens. Here each sentence is read as a whole
 from zero states, as when the biLM is used. Batches are measured in tokens, not in rows.
 
-Gradients are clipped to the official norm, also under averaged weights (`train.clip_norm`).
-`:small` trains with Adam and does not clip.
+The official training multiplies the mean loss by its 20 steps, clips the gradients to a norm of 10
+and begins Adagrad's sums at 1. We leave the loss as it is, clip to 10 / 20 and begin the sums at
+1 / 20^2, which gives the same steps. `:small` trains with Adam and does not clip.
 
 Variants (`--config=configs/bilm.py:small`):
   small  for a few million words: 128 units, 256 cells
@@ -24,6 +25,8 @@ Variants (`--config=configs/bilm.py:small`):
 from ml_collections import ConfigDict
 
 from configs.common import apply_variant, base_config
+
+_UNROLLED = 20  # the factor of the official loss, which trains on pieces of 20 tokens
 
 
 def get_config(variant: str = "") -> ConfigDict:
@@ -68,7 +71,8 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.l2 = 0.0
     config.train.optimizer = "adagrad"  # official
     config.train.learning_rate = 0.2  # official
-    config.train.clip_norm = 10.0  # official
+    config.train.optimizer_options = ConfigDict({"start": 1 / _UNROLLED**2})
+    config.train.clip_norm = 10.0 / _UNROLLED
     config.train.steps = 3_000_000  # official: 10 epochs of 800 million words
     config.train.evaluate_every = 30_000
     return apply_variant(config, variant, VARIANTS)
@@ -81,6 +85,7 @@ def _small(config):
     config.encoder.filters = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 96), (6, 80))
     config.task.negatives = 2048
     config.train.optimizer = "adam"
+    config.train.optimizer_options = ConfigDict()
     config.train.clip_norm = 0.0
     config.train.learning_rate = 0.002
     config.train.steps = 5000  # 3.7 epochs

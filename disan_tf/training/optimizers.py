@@ -175,12 +175,30 @@ def sums_of_rows(values: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tens
 
     `values` <float>[occurrences, dim] and `rows` <int>[occurrences] have the results' shapes.
     """
+    rows, sums, numbers = _sums_of_distinct_rows(values, rows)
+    return rows, tf.gather(sums, numbers)
+
+
+def row_sums(gradient) -> tf.Tensor:
+    """Returns a gradient's values; of a sparse one, the sum of each row's occurrences.
+
+    Under XLA, which knows no number of rows that depends on the data, rows of 0 follow.
+    """
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    if is_jit_compiled():
+        return _sums_of_distinct_rows(gradient.values, gradient.indices)[1]
+    rows, numbers = tf.unique(gradient.indices)
+    return tf.math.unsorted_segment_sum(gradient.values, numbers, tf.size(rows))
+
+
+def _sums_of_distinct_rows(values, rows):
+    """Returns sorted rows, the sums of the distinct rows and then zeros, and each row's number."""
     order = tf.argsort(rows, stable=True)
     rows, values = tf.gather(rows, order), tf.gather(values, order)
     is_new = tf.pad(tf.cast(rows[1:] != rows[:-1], tf.int32), [[1, 0]])
     numbers = tf.cumsum(is_new)
-    sums = tf.math.unsorted_segment_sum(values, numbers, tf.size(rows))
-    return rows, tf.gather(sums, numbers)
+    return rows, tf.math.unsorted_segment_sum(values, numbers, tf.size(rows)), numbers
 
 
 class _Adam(RowSteps, tf.keras.optimizers.legacy.Adam):

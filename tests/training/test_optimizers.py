@@ -1,11 +1,13 @@
 """Adadelta against the authors' TensorFlow 1, and the options around it."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from disan_tf.ops.native import runtime
-from disan_tf.training.optimizers import adadelta, rmsprop
+from disan_tf.training.optimizers import OPTIMIZERS, adadelta, adagrad, rmsprop
 from disan_tf.training.steps import apply_gradients
 from tests.support.golden import official
 from tests.support.ops.backends import BACKENDS, needs_native
@@ -137,7 +139,7 @@ def test_the_native_step_refuses_a_gradient_of_another_shape():
 def test_gradients_are_clipped_under_averages_and_loss_scaling(
     moving_average, dtype, clip_norm, square
 ):
-    """The first accumulator of Adagrad is 1 + the square of the gradient that moves the weight."""
+    """Adagrad adds the square of the gradient that moves the weight to its first sum."""
     config = load_config("bilm", "tiny")
     config.dtype, config.train.moving_average = dtype, moving_average
     variable = tf.Variable([1.0])
@@ -149,5 +151,29 @@ def test_gradients_are_clipped_under_averages_and_loss_scaling(
     inner = getattr(optimizer, "inner_optimizer", optimizer)
     adagrad = getattr(inner, "_optimizer", inner)
     (accumulator,) = [weight for weight in adagrad.weights if weight.shape == [1]]
-    assert float(accumulator) == pytest.approx(1 + square, rel=1e-5)
+    assert float(accumulator) == pytest.approx(1 / 400 + square, rel=1e-6)
     assert float(norm) == pytest.approx(1000) and float(skipped) == 0
+
+
+@pytest.mark.parametrize("jit_compile", [True, False])
+def test_a_row_that_occurs_several_times_is_clipped_by_its_sum(jit_compile):
+    table = tf.Variable(tf.zeros([3, 2]))
+    values, rows = tf.constant([[3.0, 0], [0, 4], [3, 0], [0, 4]]), tf.constant([2, 0, 2, 2])
+    gradient = tf.IndexedSlices(values, rows, tf.constant([3, 2]))
+    optimizer = adagrad(1.0, start=1e12)  # a gradient that is 1e6 times as long as its step
+    step = partial(apply_gradients, optimizer, clip_norm=1.0)
+    norm, _ = tf.function(step, jit_compile=jit_compile)([gradient], [table])
+    assert float(norm) == pytest.approx(np.sqrt(6**2 + 4**2 + 4**2))
+    assert float(tf.norm(table)) == pytest.approx(1e-6)
+
+
+def test_the_bilm_makes_the_steps_of_the_official_training():
+    train = load_config("bilm").train
+    gradient = tf.constant([0.3, -0.01, 0.6])
+    weights = [tf.Variable(tf.zeros([3])) for _ in range(2)]
+    ours = OPTIMIZERS[train.optimizer](train.learning_rate, **train.optimizer_options)
+    official = tf.keras.optimizers.legacy.Adagrad(0.2, initial_accumulator_value=1.0, epsilon=0.0)
+    for scale in (1.0, 0.1):
+        apply_gradients(ours, [scale * gradient], weights[:1], train.clip_norm)
+        apply_gradients(official, [20 * scale * gradient], weights[1:], clip_norm=10.0)
+        np.testing.assert_allclose(*weights, rtol=1e-5)

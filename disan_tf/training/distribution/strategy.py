@@ -169,16 +169,14 @@ def replica_number() -> int:
     return int(tf.get_static_value(tf.convert_to_tensor(number)))
 
 
-def summed(gradients: list, measured: dict, by_row: bool = True) -> tuple[list, dict]:
+def summed(gradients: list, measured: dict) -> tuple[list, dict]:
     """Sums the gradients, of which some may be None, and the metrics <float32>[] over the replicas.
 
-    With `by_row`, a sparse gradient's rows are summed before they are sent. Without it,
-    `tf.linalg.global_norm`, which takes each occurrence of a row, equals its value in one process.
+    A sparse gradient's rows are summed before they are sent.
     """
     if batch_share.current() is None:
         return gradients, measured
-    known = [gradient for gradient in gradients if gradient is not None]
-    known = [_by_row(gradient) for gradient in known] if by_row else known
+    known = [_by_row(gradient) for gradient in gradients if gradient is not None]
     sums = batch_share.total([*known, tf.stack(list(measured.values()))])
     values, known = tf.unstack(sums.pop()), iter(sums)
     sums = [None if gradient is None else next(known) for gradient in gradients]

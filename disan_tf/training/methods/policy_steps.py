@@ -90,7 +90,7 @@ def make_policy_step(
         }
         weights = dict(zip((SOFT, POLICY), split_weights(model)))
         gradients = {kind: tape.gradient(targets[kind], weights[kind]) for kind in optimizers}
-        flat, measured = summed(sum(gradients.values(), []), measured, by_row=False)
+        flat, measured = summed(sum(gradients.values(), []), measured)
         norms = {SOFT: tf.constant(0.0), POLICY: tf.constant(0.0)}
         skipped = tf.constant(0.0)
         for kind, optimizer in optimizers.items():

@@ -48,6 +48,8 @@ def config_of(name: str, dtype: str = "float32"):
     """`<name>:tiny` in which all that a training has changes within 50 steps."""
     name, _, variant = name.partition(":")
     config = tiny_config(dtype, name=name, **STEPS)
+    if name == "disan_sst":  # whose words occur several times in a batch
+        config.train.clip_norm = 0.05
     if name == "resan_snli":
         config.policy.update({"pretrain_steps": 12, "policy_steps": 8, "baseline": 0.9})
     if config.train.get("plateau"):

@@ -73,8 +73,11 @@ def settings(values: dict[str, Any]) -> Callable[[ConfigDict], None]:
 def tiny(config: ConfigDict) -> None:
     """Shrinks a config so that it trains in seconds on a CPU, for tests."""
     config.data.vectors = ""
+    for option in {"vector_words", "vector_dim"} & set(config.data):
+        del config.data[option]
     config.data.embedding_dim = 16
-    config.encoder.units = 16
+    if "units" in config.encoder:
+        config.encoder.units = 16
     config.task.hidden_units = 16
     config.train.batch_size = 16
     config.train.steps = 50

@@ -114,9 +114,10 @@ def _cnn_non_static(config):
 
 def _tiny(config):
     tiny(config)
-    config.encoder.first_units = 16
-    config.encoder.dense_units = 8
-    config.encoder.compressed_units = 16
+    if config.encoder.name == "dsa":
+        config.encoder.first_units = 16
+        config.encoder.dense_units = 8
+        config.encoder.compressed_units = 16
 
 
 DSA_VARIANTS: dict[str, Callable[[ConfigDict], None]] = {

@@ -95,8 +95,9 @@ def _hierarchical_cnn(config):
 def tiny_resan(config: ConfigDict) -> None:
     """Changes a config as `tiny` does, with a few steps in every phase."""
     tiny(config)
-    config.policy.pretrain_steps = 20
-    config.policy.policy_steps = 10
+    if "policy" in config:
+        config.policy.pretrain_steps = 20
+        config.policy.policy_steps = 10
 
 
 # The ablations of Tables 2 and 4 and the baselines of Table 1 as variants of a ReSAN config.

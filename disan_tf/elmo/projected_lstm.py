@@ -8,6 +8,7 @@ from disan_tf.common.checks import check_at_least
 from disan_tf.layers.base import BaseLayer
 from disan_tf.layers.linear import project, weight_decay
 from disan_tf.layers.serialization import serializable
+from disan_tf.layers.tokens import token_mask
 from disan_tf.ops.masked_softmax import at_least_float32
 from disan_tf.ops.recurrence import FORGET_BIAS, scan_tokens
 from disan_tf.ops.tracing import ensure_shape
@@ -73,8 +74,8 @@ class ProjectedLSTM(BaseLayer):
         self.bias = self.add_uncast_weight("bias", [4 * self.cells], "zeros")
         super().build(input_shape)
 
-    def call(self, x, mask, states: Optional[States] = None):
-        x = tf.cast(x, self.compute_dtype)
+    def call(self, x, mask=None, states: Optional[States] = None):
+        x, mask = tf.cast(x, self.compute_dtype), token_mask(x, mask)
         kernels = tf.split(tf.cast(self.kernel, x.dtype), [x.shape[-1], self.units])
         product = at_least_float32(project(x, kernels[0])) + self.bias
         sizes = self.cells, self.units

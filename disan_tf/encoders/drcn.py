@@ -72,7 +72,12 @@ class DRCN(PairEncoder):
         self.units = check_at_least("units", units, 1)
         self.layers = check_layers("layers", layers)
         self.recurrence = recurrence
-        split_letters(functions)  # raises ValueError for an unknown one
+        is_joined = len(split_letters(functions)) > 1  # raises ValueError for an unknown one
+        if is_joined and recurrence == "rnn" and layers > 1 and units % 2:
+            raise ValueError(
+                f"units={units} must be even: a BiLSTM of {units} units joins the {functions} of "
+                "layer 2, half of them in each direction."
+            )
         self.functions = functions
         self.aggregation = aggregation
         self.bottleneck_units = check_at_least("bottleneck_units", bottleneck_units, 0)

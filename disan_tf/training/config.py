@@ -63,7 +63,7 @@ class Config:
         except ValueError as error:
             raise UserError(flag("train", str(error))) from None
         steps = self.train.schedule.steps
-        if self.policy and self.policy.pretrain_steps >= steps:
+        if self.policy and steps and self.policy.pretrain_steps >= steps:  # 0 = not known yet
             raise UserError(
                 f"{flag('policy', 'pretrain_steps')}={self.policy.pretrain_steps} must be below "
                 f"--config.train.steps={steps}."

@@ -161,10 +161,11 @@ def _copy(layer, source, besides=()) -> None:
 
 
 def _have_same_head(model: SentenceModel, source: SentenceModel) -> bool:
-    """Returns whether two models have the same task, and heads of the same shape."""
+    """Returns whether two models have the same task, and equal heads that read the same."""
     heads = [
         (
             type(side),
+            getattr(side, "pair_features", None),
             type(side.head),
             {name: value for name, value in side.head.get_config().items() if name not in _FREE},
             [weight.shape for weight in side.head.weights],

@@ -225,11 +225,12 @@ class Loop:
         """Keeps the best model; returns the scores by split, and the best step and score."""
         with self.method.averaged_weights():
             dev = self.scores.score_dev()
-            self.best.keep(step, dev, self.method.may_choose)
             scores = {
                 "dev": {**dev, **self.scores.score_dev_selections()},
                 **self.scores.score_watched(),
             }
+            # At the end: until dev's line is in the log, no command can read the run.
+            self.best.keep(step, dev, self.method.may_choose)
         return scores, self.best.recorded()
 
     def _save(self, step: int) -> None:

@@ -24,7 +24,8 @@ def refusal(config):
 def test_every_variant_is_a_possible_training(name):
     known = variants(name)
     assert name != "disan_sst" or "without_directions" in known
-    for variant in known:
+    tiny = [f"{variant},tiny" for variant in known if variant] if "tiny" in known else []
+    for variant in [*known, *tiny]:
         read_config(load_config(name, variant))
 
 
@@ -84,6 +85,7 @@ def test_an_impossible_value_is_refused(name, value, sentence):
         ("drcn_snli", "", "train.batch_norm_batches", -1, "must be at least 0."),
         ("disan_sst", "", "train.batch_norm_batches", 9, "is for batch normalisation"),
         ("drcn_snli", "", "encoder.functions", "B-B", "must be some of B, Ca, Cs, D, M, joined by"),
+        ("drcn_snli", "B-Ca-Cs-M", "encoder.units", 25, "must be even: a BiLSTM of 25 units joins"),
         ("drcn_snli", "", "train.plateau.monitor", "test", "must be train or dev."),
         ("drcn_snli", "", "data.word_features", False, "--config.embedding.name=characters reads"),
         ("elmo_disan_sst", "", "embedding.phrases", "whole", "must be own or cut."),
@@ -192,6 +194,14 @@ def test_hard_attention_needs_a_policy_and_nothing_else_takes_one():
     assert refusal(config) == (
         "--config.policy is not for disan, which chooses no tokens; omit it."
     )
+
+
+def test_pretraining_is_compared_with_the_steps_when_epochs_give_them():
+    config = load_config("resan_snli")
+    config.train.epochs, config.train.steps = 2, 0
+    found, steps = read_config(config), config.policy.pretrain_steps
+    assert found.resolved(steps).train.schedule.steps == 2 * steps
+    assert "must be below --config.train.steps=" in user_error(found.resolved, steps // 2)
 
 
 def test_batch_norm_batches_is_refused_with_hard_attention():

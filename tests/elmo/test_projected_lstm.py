@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from disan_tf.elmo import ProjectedLSTM
 from tests.support.layers.contract import MaskContract
@@ -33,3 +34,10 @@ def test_states_are_those_after_the_last_real_token(backward):
     for row, length in enumerate([5, 3, 1]):
         np.testing.assert_array_equal(last[row], h[row, 0 if backward else length - 1])
     assert not np.any(last[3])
+
+
+def test_without_a_mask_all_tokens_are_real():
+    contract = TestForwardLSTM()
+    layer, (x, _) = contract.built(), contract.inputs()
+    expected = layer(x, mask=tf.ones(x.shape[:2], tf.bool))[0]
+    np.testing.assert_array_equal(layer(x)[0], expected)

@@ -9,6 +9,7 @@ from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
 from disan_tf.layers.embedding.characters import WordCharacterEmbedding
+from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.work_directory import WorkDirectory, read_start
 from disan_tf.training import initial_model
@@ -77,6 +78,20 @@ def test_a_head_of_other_classes_is_new(source, initial, tmp_path):
     assert not initial.record["head"]
     for weight, expected in zip(trainer.model.head.weights, fresh.model.head.weights):
         np.testing.assert_array_equal(weight, expected)
+
+
+def test_a_head_of_other_features_of_a_pair_is_new():
+    model, source = (
+        build_model(_pair_config(features), (5, 0), 3) for features in ("difference", "absolute")
+    )
+    assert initial_model._have_same_head(model, model)
+    assert not initial_model._have_same_head(model, source)
+
+
+def _pair_config(pair_features):
+    config = with_few_operations(tiny_config(name="disan_snli"))
+    config.task.pair_features = pair_features
+    return config
 
 
 @pytest.mark.parametrize(

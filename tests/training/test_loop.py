@@ -13,8 +13,12 @@ import tensorflow as tf
 
 from disan_tf.common.errors import Stopped, UserError
 from disan_tf.runs.bundle import load_bundle
+from disan_tf.runs.run import read_run
 from disan_tf.training import loop
+from disan_tf.training.config import from_dict
 from disan_tf.training.evaluation import evaluate
+from disan_tf.training.scoring import SplitScores
+from disan_tf.training.train import train
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.training import (
     KillAt,
@@ -61,6 +65,20 @@ def finished(unbroken):
 def copied(finished, tmp_path):
     """The work directory of `finished` for a test to change."""
     return shutil.copytree(finished.work.path, tmp_path / "run")
+
+
+def test_a_run_can_be_read_while_it_scores_other_splits(corpus, tmp_path, monkeypatch):
+    steps, score = [], SplitScores.score_watched
+
+    def read_and_score(scores):
+        if (tmp_path / "run/best").exists():
+            steps.append(read_run(str(tmp_path / "run")).members[0].best)
+        return score(scores)
+
+    monkeypatch.setattr(SplitScores, "score_watched", read_and_score)
+    config = from_dict(_config(evaluate_every=5).lock())
+    train(config, lambda: corpus, tmp_path / "run", pictures=False)
+    assert len(steps) == 5
 
 
 def _weights(trainer):

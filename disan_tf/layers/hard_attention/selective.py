@@ -9,7 +9,7 @@ from disan_tf.layers.attention.directional import DirectionalSelfAttention
 from disan_tf.layers.base import LayerOptions
 from disan_tf.layers.keras_layer import Activation, output_shape
 from disan_tf.layers.serialization import serializable
-from disan_tf.layers.tokens import pack, token_counts
+from disan_tf.layers.tokens import pack, token_counts, token_mask
 from disan_tf.ops.directional_attention import Form
 from disan_tf.ops.elementwise import copies
 from disan_tf.ops.masked_softmax import Direction, at_least_float32, boolean_mask
@@ -76,12 +76,12 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
     def call(
         self,
         x: tf.Tensor,
-        mask: tf.Tensor,
+        mask: Optional[tf.Tensor],
         heads: tf.Tensor,
         dependents: tf.Tensor,
         training: Optional[bool] = None,
     ) -> tf.Tensor:
-        heads, dependents = boolean_mask(heads), boolean_mask(dependents)
+        mask, heads, dependents = token_mask(x, mask), *map(boolean_mask, (heads, dependents))
         h, value, head, dependent = self._project(x, training)
         h, to_mean = copies(h, 2)
         s = self._attend_to(head, dependent, value, dependents, heads)  # Eq. 10 to 13
@@ -93,13 +93,13 @@ class SelectiveSelfAttention(DirectionalSelfAttention):
         return self.fusion_gate(h, s, mask=mask, training=training)  # Eq. 14, 15
 
     def attend(
-        self, x: tf.Tensor, mask: tf.Tensor, heads: tf.Tensor, dependents: tf.Tensor
+        self, x: tf.Tensor, mask: Optional[tf.Tensor], heads: tf.Tensor, dependents: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Computes the same as in `DirectionalSelfAttention`; attention is 0 for unselected pairs.
 
         All tokens keep their positions: a dropped head has output 0.
         """
-        mask, heads, dependents = map(boolean_mask, (mask, heads, dependents))
+        mask, heads, dependents = token_mask(x, mask), *map(boolean_mask, (heads, dependents))
         weights, h, s = self._soft_attention(x, dependents, heads)
         if self.unselected == "drop":
             return {"attention": weights, **self._gated(h, s, heads)}

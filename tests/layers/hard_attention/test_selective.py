@@ -72,3 +72,10 @@ def test_attend_shows_what_the_block_computes(unselected, direction):
     assert not sums[~HEADS].any()
     np.testing.assert_allclose(sums[sums > 0], 1.0, rtol=1e-5)
     assert not np.any(attended["attention"].numpy().transpose(0, 2, 1, 3)[~DEPENDENTS])
+
+
+def test_without_a_mask_all_tokens_are_real():
+    block, everything = _block(), np.ones_like(MASK)
+    for compute in (block, block.attend):
+        found, expected = (compute(X, mask, HEADS, DEPENDENTS) for mask in (None, everything))
+        tf.nest.map_structure(np.testing.assert_array_equal, found, expected)

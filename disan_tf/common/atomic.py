@@ -89,6 +89,27 @@ def sync_and_rename(new: PathLike, target: PathLike) -> None:
         _sync_one(target.parent)
 
 
+def replace_folder(new: PathLike, target: PathLike) -> None:
+    """Gives the folder `new` in a `scratch_folder` the name `target`; an older one is removed.
+
+    The disk has all of its content first. If the renaming fails, the older folder gets its name
+    back. A kill between the two renamings leaves it in the scratch folder.
+    """
+    new, target = Path(new), Path(target)
+    old = new.with_name("old")
+    with naming(target):
+        sync(new)
+        try:
+            if target.exists():
+                os.replace(target, old)
+            os.replace(new, target)
+        except BaseException:
+            if old.exists() and not target.exists():
+                os.replace(old, target)
+            raise
+        _sync_one(target.parent)
+
+
 def sync(path: PathLike) -> None:
     """Waits until the disk has a file, or a folder and all that is in it."""
     for entry in (*Path(path).rglob("*"), path):

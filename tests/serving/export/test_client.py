@@ -1,5 +1,6 @@
 """The command that predicts with an exported model."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,33 @@ def test_sentences_have_their_classes(bundle, export, capsys):
     rows = [*zip(expected_lines(bundle, sentences), sentences), ("blank", " ")]
     assert ["no known word" in row for row, _ in rows] == [False, False, True, False]
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
+
+
+@pytest.fixture(scope="module")
+def model(export):
+    return command.Client(export[0])
+
+
+def test_a_row_of_one_text_may_be_the_text(model):
+    texts = SENTENCES[2:4]
+    assert model.describe_all(iter(texts)) == model.describe_all([[text] for text in texts])
+    (found,) = model.predict(texts[0])
+    np.testing.assert_array_equal(found["probabilities"], model(texts[0])["probabilities"])
+
+
+@pytest.mark.parametrize("row", [("a", "second"), [], [b"a"], b"a", [None], None])
+def test_a_row_of_other_texts_is_refused(row, model):
+    message = re.escape(f"row 1 is {row!r}; write a list with a string for text")
+    with pytest.raises(command.InputError, match=message):
+        model.predict(["a", row])
+
+
+@pytest.mark.parametrize("row", ["ab", ("a",), ("a", "b", "c")])
+def test_a_row_that_is_no_pair_is_refused(row, pair_bundle, pair_export):
+    wanted = " and ".join(f"a string for {name}" for name in pair_bundle.model.fields)
+    message = re.escape(f"row 0 is {row!r}; write a list with {wanted}")
+    with pytest.raises(command.InputError, match=message):
+        command.Client(pair_export[0]).describe_all([row])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

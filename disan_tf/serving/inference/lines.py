@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import io
 import itertools
 import json
 import sys
@@ -13,6 +12,7 @@ from typing import BinaryIO, Callable, Optional
 from disan_tf.common import atomic, files
 from disan_tf.common.errors import UserError
 from disan_tf.common.progress import is_terminal, progress_bar
+from disan_tf.common.tables import csv_rows
 from disan_tf.serving.inference.records import SINGLE, Columns, make_parser, recognise
 from disan_tf.text.table_files import UNCLOSED
 from disan_tf.text.text_files import TextLines, check_encoding, format_of, open_texts
@@ -224,11 +224,8 @@ class CsvLines(JsonLines):
         return self._format([add_prediction(dict.fromkeys(names), blank)])
 
     def _format(self, rows: Iterable[Iterable]) -> bytes:
-        text = io.StringIO()
         quoting = csv.QUOTE_ALL if self._escapes else csv.QUOTE_MINIMAL
-        writer = csv.writer(text, lineterminator="\n", quoting=quoting)
-        writer.writerows([map(self._cell, cells) for cells in rows])
-        return text.getvalue().encode("utf-8")
+        return csv_rows((map(self._cell, cells) for cells in rows), quoting).encode("utf-8")
 
     def _cell(self, value) -> str:
         if isinstance(value, str):

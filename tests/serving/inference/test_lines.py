@@ -6,6 +6,7 @@ import json
 import os
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from disan_tf.common.errors import UserError
@@ -323,3 +324,13 @@ def test_each_record_is_checked_with_its_line(tmp_path):
     path = write(tmp_path / "a.tsv", "text\na\nb\n")
     list(read_chunks(path, check=lambda record, where: found.append((record["text"], where))))
     assert found == [("a", f"{path}, line 2"), ("b", f"{path}, line 3")]
+
+
+def test_a_row_that_is_written_is_read_back(tmp_path):
+    record, prediction = {"text": "good\rbad", "id": "1\n,2"}, {"label": "a", "probabilities": {}}
+    table = lines.CsvLines(prediction)
+    table.check(record, "line 1")
+    content = table.line(record, prediction)
+    (found,) = read(write(tmp_path / "a.csv", content))
+    assert found.items() >= record.items() and content.endswith(b",a,,\n")
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 1

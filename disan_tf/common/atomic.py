@@ -27,6 +27,18 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
         file.write(data.encode("utf-8") if isinstance(data, str) else data)
 
 
+def write_together(folder: PathLike, contents: dict[str, bytes]) -> None:
+    """Writes files by name, and renames them in this order when the disk has them all."""
+    with contextlib.ExitStack() as stack:  # it closes and so renames files in reverse order
+        for name, content in reversed(contents.items()):
+            path = Path(folder) / name
+            file = stack.enter_context(open_atomically(path))
+            file.write(content)
+            file.flush()
+            with naming(path):
+                _sync_one(file.name)
+
+
 @contextlib.contextmanager
 def open_atomically(path: PathLike) -> Iterator[BinaryIO]:
     """Opens a file that gets the name `path` when the block has ended and the disk has it all.
@@ -196,7 +208,12 @@ def _remove(path: Path) -> None:
 
 def write_json(path: PathLike, value) -> None:
     """Writes `value` as indented JSON, atomically."""
-    write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    write_atomically(path, to_json(value))
+
+
+def to_json(value) -> bytes:
+    """Returns `value` as indented JSON."""
+    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode()
 
 
 def make_parent(target: Path) -> None:

@@ -31,6 +31,7 @@ WRITERS = {
     "json": atomic.write_json,
     "array": lambda path, text: atomic.write_array(path, np.array([text])),
     "arrays": lambda path, text: atomic.write_arrays(path, text=np.array(text)),
+    "together": lambda path, text: atomic.write_together(path.parent, {"a": text.encode()}),
     "copy": _copy,
     "folder": _write_folder,
 }

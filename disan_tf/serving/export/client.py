@@ -127,7 +127,8 @@ class Client:
         return tokenize(text, self.metadata["tokenizer"])
 
     def _has_token(self, text: str) -> bool:
-        return bool(text.strip()) and (self._words is None or bool(self._tokens(text)))
+        steps = self.metadata.get("tokenizer", [])  # absent from older SavedModels
+        return bool(text.strip()) and any(tokenize(text, steps))
 
     def describe(self, *texts: str) -> str:
         """Returns the class with its probability, or the score; "blank" for blank texts."""

@@ -1,5 +1,6 @@
 """The command that predicts with an exported model."""
 
+import copy
 import re
 from pathlib import Path
 
@@ -38,6 +39,14 @@ def test_sentences_have_their_classes(bundle, export, capsys):
 @pytest.fixture(scope="module")
 def model(export):
     return command.Client(export[0])
+
+
+def test_invisible_texts_are_blank_unless_an_older_export_lacks_the_tokenizer(model):
+    texts = ["\u200b", "\xad", "\x00", "\u061c", "\ufe0f"]
+    assert model.describe_all([*texts, "."])[:-1] == ["blank"] * 5 != model.describe_all(["."] * 5)
+    older = copy.copy(model)
+    older.metadata = {key: value for key, value in model.metadata.items() if key != "tokenizer"}
+    assert older.describe_all(["\u200b", " "])[1] == "blank" != older.describe("\u200b")
 
 
 def test_a_row_of_one_text_may_be_the_text(model):

@@ -454,9 +454,10 @@ def test_an_export_that_fails_leaves_the_older_one(classifier, tmp_path, monkeyp
 
 def test_the_client_reads_an_export(classifier, tmp_path, capsys):
     classifier.export(tmp_path / "exported")
-    client.main([f"--model={tmp_path / 'exported'}", "a good film ."])
+    client.main([f"--model={tmp_path / 'exported'}", "a good film .", "\u200b"])
     probability = classifier.predict_proba(["a good film ."]).max()
-    assert capsys.readouterr().out == f"good ({probability:.3f}): a good film .\n"
+    expected = f"good ({probability:.3f}): a good film .\nblank: \u200b\n"
+    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.parametrize(

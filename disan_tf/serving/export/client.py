@@ -98,9 +98,14 @@ class Client:
         fields, read = self.metadata["inputs"], []
         for number, row in enumerate([rows] if isinstance(rows, str) else rows):
             texts = list(row) if np.iterable(row) and not isinstance(row, str) else [row]
+            shown = f"row {number} is {repr(row)[:80]}"
             if len(texts) != len(fields) or not all(isinstance(text, str) for text in texts):
                 wanted = " and ".join(f"a string for {field}" for field in fields)
-                raise InputError(f"row {number} is {repr(row)[:80]}; write a list with {wanted}")
+                raise InputError(f"{shown}; write a list with {wanted}")
+            try:
+                "".join(texts).encode("utf-8")
+            except UnicodeEncodeError:  # such as an argument in another encoding
+                raise InputError(f"{shown}, which is not UTF-8; convert the text") from None
             read.append(texts)
         return read
 

@@ -141,6 +141,13 @@ def test_a_model_of_pairs_refuses_a_sentence(pair_bundle, pair_export, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_an_argument_in_another_encoding_is_refused(export, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run_client(export, "caf\udce9")  # as Python reads the byte 0xe9
+    message = r"error: row 0 is ['caf\udce9'], which is not UTF-8; convert the text"
+    assert message in capsys.readouterr().err
+
+
 def test_a_model_of_word_ids_is_refused(export, capsys):
     with pytest.raises(SystemExit, match="2"):
         run_client(export[1:], "a sentence")

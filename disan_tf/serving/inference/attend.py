@@ -124,7 +124,10 @@ def _with_tokens(record: dict, sentences, columns: Columns) -> dict:
     for field, tokens in zip(columns.fields, sentences):
         text = columns.find_text(record, field)
         texts[text_name(field)] = " ".join(tokens) if text is None else text
-    return {**texts, **record, **dict(zip(map(tokens_name, columns.fields), sentences))}
+    given = {
+        name: value for name, value in record.items() if value is not None or name not in texts
+    }
+    return {**texts, **given, **dict(zip(map(tokens_name, columns.fields), sentences))}
 
 
 def _field_names(record: dict, described: dict, columns: Columns) -> dict[str, dict[str, str]]:

@@ -103,6 +103,15 @@ def test_tokens_that_are_null_or_an_empty_cell_are_absent(tmp_path, text_to_ids)
         assert tokenise(read(write(tmp_path / name, content)), text_to_ids) == [(["A", "film"],)]
 
 
+def test_a_text_that_is_null_beside_tokens_is_absent(tmp_path, text_to_ids):
+    row = {"text": None, "tokens": ["A", "("]}
+    records = read(write(tmp_path / "a.jsonl", json.dumps(row)))
+    assert tokenise(records, text_to_ids) == tokenise(read_inputs([row]), text_to_ids)
+    assert records == [row]
+    with pytest.raises(UserError, match='"text" is not a string'):
+        read(write(tmp_path / "b.jsonl", '{"text": null, "tokens": null}'))
+
+
 def test_text_is_tokenised_and_tokens_are_taken_as_they_are(text_to_ids):
     records = [{"text": "A film isn't ("}, {"tokens": ["isn't", "("], "text": "x"}, {"text": " "}]
     tokens = tokenise(records, text_to_ids)

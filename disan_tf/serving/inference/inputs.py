@@ -83,7 +83,8 @@ def _column_names(inputs) -> Optional[list]:
     if isinstance(inputs, np.ndarray):
         return None if inputs.dtype.names is None else list(inputs.dtype.names)
     for attribute in ("column_names", "columns"):  # of datasets and Arrow; of pandas and polars
-        names = getattr(inputs, attribute, None)
+        is_attribute = hasattr(type(inputs), attribute)  # pandas also has columns as attributes
+        names = getattr(inputs, attribute) if is_attribute else None
         if names is not None and not callable(names):
             return list(names)
     return None

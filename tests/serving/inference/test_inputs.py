@@ -48,6 +48,7 @@ class Dataset:
         pd.Series(TEXTS, index=[5, 3]),
         pd.Series(TEXTS, dtype="category"),
         pd.DataFrame({"label": [1, 0], "text": TEXTS}, index=[1, 1]),
+        pd.DataFrame({"column_names": ["x", "y"], "text": TEXTS}),
         {"text": tf.constant(TEXTS)},
         [{"label": 1, "text": text} for text in TEXTS],
         np.array([(text, 1) for text in TEXTS], [("text", "U9"), ("label", int)]),

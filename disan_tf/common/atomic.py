@@ -27,6 +27,18 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
         file.write(data.encode("utf-8") if isinstance(data, str) else data)
 
 
+def write_together(folder: PathLike, contents: dict[str, bytes]) -> None:
+    """Writes files by name, and renames them in this order when the disk has them all."""
+    with contextlib.ExitStack() as stack:  # it closes and so renames files in reverse order
+        for name, content in reversed(contents.items()):
+            path = Path(folder) / name
+            file = stack.enter_context(open_atomically(path))
+            file.write(content)
+            file.flush()
+            with naming(path):
+                _sync_one(file.name)
+
+
 @contextlib.contextmanager
 def open_atomically(path: PathLike) -> Iterator[BinaryIO]:
     """Opens a file that gets the name `path` when the block has ended and the disk has it all.
@@ -86,6 +98,27 @@ def sync_and_rename(new: PathLike, target: PathLike) -> None:
     with naming(target):
         sync(new)
         os.replace(new, target)
+        _sync_one(target.parent)
+
+
+def replace_folder(new: PathLike, target: PathLike) -> None:
+    """Gives the folder `new` in a `scratch_folder` the name `target`; an older one is removed.
+
+    The disk has all of its content first. If the renaming fails, the older folder gets its name
+    back. A kill between the two renamings leaves it in the scratch folder.
+    """
+    new, target = Path(new), Path(target)
+    old = new.with_name("old")
+    with naming(target):
+        sync(new)
+        try:
+            if target.exists():
+                os.replace(target, old)
+            os.replace(new, target)
+        except BaseException:
+            if old.exists() and not target.exists():
+                os.replace(old, target)
+            raise
         _sync_one(target.parent)
 
 
@@ -175,7 +208,12 @@ def _remove(path: Path) -> None:
 
 def write_json(path: PathLike, value) -> None:
     """Writes `value` as indented JSON, atomically."""
-    write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    write_atomically(path, to_json(value))
+
+
+def to_json(value) -> bytes:
+    """Returns `value` as indented JSON."""
+    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode()
 
 
 def make_parent(target: Path) -> None:

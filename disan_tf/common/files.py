@@ -44,7 +44,7 @@ def decode_json(content: bytes, name, remedy: str):
     if len(content) > LONGEST_JSON:
         raise UserError(f"{name} has more than {LONGEST_JSON:,} bytes of JSON: {remedy}.")
     try:
-        return _check_depth(_DECODER.decode(content.decode("utf-8")))
+        return check_depth(_DECODER.decode(content.decode("utf-8")))
     except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
         raise UserError(f"{name} is not readable JSON ({error}): {remedy}.") from None
 
@@ -68,7 +68,7 @@ def _integer(text: str) -> int:
 _DECODER = json.JSONDecoder(object_pairs_hook=distinct_keys, parse_int=_integer)
 
 
-def _check_depth(value):
+def check_depth(value):
     """Returns a value of JSON; raises ValueError if it is nested too deeply."""
     level, depth = [value], 0
     while level := [it for it in level if isinstance(it, (dict, list))]:

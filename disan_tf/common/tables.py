@@ -6,9 +6,9 @@ it empty.
 """
 
 import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from types import SimpleNamespace
 
 from disan_tf.common.errors import escape
 
@@ -24,9 +24,16 @@ def markdown_table(lines: Lines) -> str:
 
 def csv_table(lines: Lines) -> str:
     """Renders lines as CSV."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(_rows(lines))
-    return text.getvalue()
+    return csv_rows(_rows(lines))
+
+
+def csv_rows(rows: Iterable[Iterable], quoting: int = csv.QUOTE_MINIMAL) -> str:
+    """Renders rows of cells as CSV; `quoting` is a constant of the module `csv`."""
+    lines: list[str] = []
+    # Before Python 3.13, a carriage return in a cell is quoted only if it is in the line's end.
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n", quoting=quoting)
+    writer.writerows(rows)
+    return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 
 def text_table(lines: Lines) -> str:

@@ -7,10 +7,11 @@
                          arguments of the biLM that feeds the model, scores, and the digests of the
                          other files
 
-`model.json` is written last, by rename. The name of the weights contains the first digits of their
-digest, so that new weights never overwrite older ones. If a process is killed, the older or the new
-bundle is complete. One case is not covered: if the vocabulary or the forms differ, a kill between
-their renaming and the renaming of `model.json` damages the older bundle.
+`model.json` is renamed last. The name of the weights contains the first digits of their digest, so
+that new weights never overwrite older ones. If a save fails or its process is killed, the older or
+the new bundle is complete. One case is not covered: if the vocabulary or the forms differ, a kill
+between their renaming and the renaming of `model.json`, which follows at once, damages the older
+bundle.
 """
 
 import hashlib
@@ -139,9 +140,8 @@ def write_bundle(
     atomic.write_atomically(directory / name, weights)
     for other, content in copied.items():
         digests[other] = hashlib.sha256(content).hexdigest()
-        atomic.write_atomically(directory / other, content)
     written = {"format": FORMAT, **info, "weights": name, "sha256": digests}
-    atomic.write_json(directory / "model.json", written)
+    atomic.write_together(directory, {**copied, "model.json": atomic.to_json(written)})
     for old in directory.glob(f"step-{'[0-9]' * 8}*.weights.h5"):
         if old.name != name:
             old.unlink()

@@ -4,7 +4,6 @@ With `--prepared`, the model gets all words of its vector file, and is stored as
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,9 +108,7 @@ def release(
         scores = {split: report[model.criterion] for split, report in reports.items()}
         card = model_card(name, model, info, scores, command, vectors, series, precision)
         atomic.write_atomically(new / "README.md", card)
-        if target.exists():
-            os.replace(target, scratch / "old")
-        atomic.sync_and_rename(new, target)
+        atomic.replace_folder(new, target)
     _add_row(checkpoints, name, info, model.criterion, scores)
     return target
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import distinct_keys
+from disan_tf.common.files import check_depth, distinct_keys
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -16,11 +16,12 @@ def parse_json(line: str) -> dict:
     """Parses a line as a JSON object that can be written as JSON again.
 
     Raises:
-      ValueError: the line is not such an object. NaN, 1e999 and half of a surrogate pair, and
-        repeated keys, which Python's parser accepts, are rejected.
+      ValueError: the line is not such an object, or is nested too deeply, see `check_depth`. NaN,
+        1e999 and half of a surrogate pair, and repeated keys, which Python's parser accepts, are
+        rejected.
     """
     try:
-        row = _DECODER.decode(line)
+        row = check_depth(_DECODER.decode(line))  # before functions that recurse
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON ({error.msg}, column {error.colno})") from None
     except (ValueError, RecursionError) as error:

@@ -16,6 +16,12 @@ def test_csv_has_the_same_columns_and_cells_with_commas_in_quotes():
     assert csv_table(LINES) == 'soup,bowls,spoons\nhot,1200,\n"cold, thick",,0.5\n'
 
 
+def test_csv_has_all_line_ends_of_a_cell_in_quotes():
+    assert (
+        csv_table([{"a": "one\rtwo", "b": "\r\n", "c": "\n"}]) == 'a,b,c\n"one\rtwo","\r\n","\n"\n'
+    )
+
+
 def test_text_has_its_first_column_left_and_the_others_right():
     assert text_table(LINES).splitlines() == [
         "soup         bowls  spoons",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from disan_tf.common import atomic
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
@@ -177,17 +178,21 @@ def test_a_file_that_was_exchanged_is_refused(tmp_path):
 
 
 def test_a_save_that_fails_leaves_the_older_bundle_of_the_same_step(tmp_path, monkeypatch):
-    def fail(path, value):
-        raise OSError
+    def fail(path, sync=atomic._sync_one):
+        if "model.json" in str(path):
+            raise OSError
+        sync(path)
 
     bundle = load_bundle(make_bundle(tmp_path))
-    copied = {"vocabulary.txt": (bundle.directory / "vocabulary.txt").read_bytes()}
+    words = bundle.vocabulary
+    copied = {"vocabulary.txt": "".join(f"{word}\n" for word in reversed(words)).encode()}
     old = bundle.model.weights[0].numpy()
     bundle.model.weights[0].assign(old + 1)
     with monkeypatch.context() as patch, pytest.raises(OSError):
-        patch.setattr("disan_tf.common.atomic.write_json", fail)
+        patch.setattr(atomic, "_sync_one", fail)
         write_bundle(bundle.directory, bundle.model, bundle.info, copied)
     np.testing.assert_array_equal(load_bundle(bundle.directory).model.weights[0], old)
+    assert load_bundle(bundle.directory).vocabulary == words
     write_bundle(bundle.directory, bundle.model, bundle.info, copied)
     np.testing.assert_array_equal(load_bundle(bundle.directory).model.weights[0], old + 1)
     assert len([*bundle.directory.glob("*.weights.h5")]) == 1

@@ -1,12 +1,14 @@
 """How a model is released: its copy, its card, and its row in the manifest."""
 
 import shutil
+from unittest import mock
 
 import h5py
 import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
+from disan_tf.common import atomic
 from disan_tf.common.atomic import write_json
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
@@ -63,8 +65,11 @@ def test_a_model_of_pairs_is_released_with_its_criterion(tmp_path):
         assert words in card
 
 
-def test_a_model_can_be_released_again(workdir, tmp_path):
+def test_a_model_can_be_released_again(workdir, tmp_path, monkeypatch):
     for _ in range(2):
+        release(workdir, "small", "make small", tmp_path)
+    monkeypatch.setattr(atomic, "sync", mock.Mock(side_effect=OSError("No space left on device")))
+    with pytest.raises(OSError, match="No space left"):
         release(workdir, "small", "make small", tmp_path)
     assert len((tmp_path / "manifest.tsv").read_text().splitlines()) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.tsv", "small"]

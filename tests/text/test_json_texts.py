@@ -32,6 +32,16 @@ def test_a_line_that_is_no_json_object_is_described(line, message):
         parse_json(line)
 
 
+def test_a_deep_line_is_refused_at_the_same_depth_everywhere():
+    def line(depth):
+        return '{"text": "\\u0041", "x": ' + "[" * depth + "]" * depth + "}"
+
+    assert parse_json(line(99))["text"] == "A"
+    for depth in [*range(100, 1_100, 50), *range(960, 1_000)]:
+        with pytest.raises(ValueError, match="^not JSON .*(more than 100 levels|recursion)"):
+            parse_json(line(depth))
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_items_of_an_array_are_lines(indent):
     rows = [{"text": "a\n[b]", "n": [1, {"x": ","}]}, 5, "é"]

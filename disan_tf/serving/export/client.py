@@ -40,7 +40,7 @@ def tokenize(text: str, steps) -> list[str]:
 
 
 class InputError(ValueError):
-    """The error for a file of texts that cannot be read."""
+    """The error for texts, or for a file of texts, that cannot be read."""
 
 
 class WordIdsError(ValueError):
@@ -76,9 +76,10 @@ class Client:
     def predict(self, rows, batch_size: int = 32) -> list[dict[str, np.ndarray]]:
         """Returns the outputs of many rows, each a list of the texts that a call takes.
 
-        Texts of similar length share a batch, which has fewer rows if they are long.
+        A row of one text may also be the text. Texts of similar length share a batch, which has
+        fewer rows if they are long. InputError names a wrong row.
         """
-        read, most = [list(row) for row in rows], None
+        read, most = self._read(rows), None
         if self._words is not None:
             limit, most = self.metadata["max_tokens"], MOST_PAIRS
             # One token more than the model reads, so that it can mark truncated texts.
@@ -91,6 +92,22 @@ class Client:
             for place, index in enumerate(batch):
                 outputs[index] = {name: output[place] for name, output in found.items()}
         return outputs
+
+    def _read(self, rows) -> list[list[str]]:
+        """Returns the rows as lists with a string for each input; see `predict`."""
+        fields, read = self.metadata["inputs"], []
+        for number, row in enumerate([rows] if isinstance(rows, str) else rows):
+            texts = list(row) if np.iterable(row) and not isinstance(row, str) else [row]
+            shown = f"row {number} is {repr(row)[:80]}"
+            if len(texts) != len(fields) or not all(isinstance(text, str) for text in texts):
+                wanted = " and ".join(f"a string for {field}" for field in fields)
+                raise InputError(f"{shown}; write a list with {wanted}")
+            try:
+                "".join(texts).encode("utf-8")
+            except UnicodeEncodeError:  # such as an argument in another encoding
+                raise InputError(f"{shown}, which is not UTF-8; convert the text") from None
+            read.append(texts)
+        return read
 
     def _predict_batch(self, rows) -> dict[str, np.ndarray]:
         """Returns the outputs of rows of texts, or of word ids."""
@@ -115,7 +132,8 @@ class Client:
         return tokenize(text, self.metadata["tokenizer"])
 
     def _has_token(self, text: str) -> bool:
-        return bool(text.strip()) and (self._words is None or bool(self._tokens(text)))
+        steps = self.metadata.get("tokenizer", [])  # absent from older SavedModels
+        return bool(text.strip()) and any(tokenize(text, steps))
 
     def describe(self, *texts: str) -> str:
         """Returns the class with its probability, or the score; "blank" for blank texts."""
@@ -123,9 +141,10 @@ class Client:
 
     def describe_all(self, rows) -> list[str]:
         """Returns `describe` of each row of texts."""
+        read = self._read(rows)
         return [
             self._describe(outputs) if any(map(self._has_token, texts)) else "blank"
-            for texts, outputs in zip(rows, self.predict(rows))
+            for texts, outputs in zip(read, self.predict(read))
         ]
 
     def _describe(self, outputs) -> str:

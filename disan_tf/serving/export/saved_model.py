@@ -23,6 +23,7 @@ from disan_tf.serving.export.signatures import (
 )
 from disan_tf.serving.inference.attend import longest_text, make_attention_step
 from disan_tf.serving.inference.records import text_name
+from disan_tf.text.tokenizer_rules import python_steps
 
 ATTEND_MEMORY = 1 << 30  # bytes that the attention tensors of one call may need
 METADATA = "assets.extra/metadata.json"  # in the folder that TensorFlow leaves to its users
@@ -78,7 +79,8 @@ def export_saved_model(
         text_to_ids = bundle.text_to_ids()
         limit = longest_text(make_attention_step(bundle.model), ATTEND_MEMORY)
         graphs = graphs_of_text(bundle, methods, text_to_ids, max_tokens, limit)
-        _save(bundle, graphs, {**metadata, "attend_tokens": limit}, text_to_ids, folder)
+        of_text = {"attend_tokens": limit, "tokenizer": python_steps(*text_to_ids.tokenizer)}
+        _save(bundle, graphs, {**metadata, **of_text}, text_to_ids, folder)
 
     def save_ids_model(folder: Path) -> None:
         _save(bundle, graphs_of_ids(methods, max_tokens), metadata, None, folder)

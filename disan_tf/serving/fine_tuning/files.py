@@ -7,7 +7,7 @@ from typing import Any, Callable, Union
 
 import tensorflow as tf
 
-from disan_tf.common.atomic import scratch_folder, sync_and_rename, write_atomically, write_json
+from disan_tf.common.atomic import replace_folder, scratch_folder, write_atomically, write_json
 from disan_tf.common.errors import UserError
 from disan_tf.encoders.base import PairEncoder, SentenceEncoder
 from disan_tf.layers.keras_layer import sublayers
@@ -178,6 +178,4 @@ def write_saved_model(
     with scratch_folder(path) as scratch:
         tf.saved_model.save(served, str(scratch / "new"), {"serving_default": served.serve})
         write_json(scratch / "new" / METADATA, {"inputs": names, **about})
-        if path.exists():
-            os.replace(path, scratch / "old")
-        sync_and_rename(scratch / "new", path)
+        replace_folder(scratch / "new", path)

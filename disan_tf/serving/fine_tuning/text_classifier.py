@@ -40,6 +40,7 @@ from disan_tf.serving.fine_tuning.texts import are_ids
 from disan_tf.serving.inference.inputs import check_count
 from disan_tf.serving.inference.lines import NO_KNOWN_WORD
 from disan_tf.serving.presets import Preset, presets
+from disan_tf.text.tokenizer_rules import python_steps
 
 
 def _is_compiled(model: tf.keras.Model) -> bool:
@@ -521,10 +522,10 @@ class TextClassifier(TextModel):
 
         text_to_ids = self._text_preprocessor.text_to_ids
         parts = {"weights": list(self.weights), "text_to_ids": text_to_ids}
-        about = {"multi_label": True} if self.multi_label else {}
-        write_saved_model(
-            path, format, serve, model.fields, {"classes": self.classes, **about}, parts
-        )
+        steps = python_steps(*text_to_ids.tokenizer)  # for the client
+        about: dict[str, Any] = {"classes": self.classes, "tokenizer": steps}
+        about.update({"multi_label": True} if self.multi_label else {})
+        write_saved_model(path, format, serve, model.fields, about, parts)
 
     def get_config(self) -> dict[str, Any]:
         return {

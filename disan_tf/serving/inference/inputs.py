@@ -21,9 +21,9 @@ def read_inputs(inputs: Iterable, columns: Columns = SINGLE) -> list[dict]:
 
     The inputs are a list, an array, a pandas Series, a string tensor or another iterable, whose
     items are texts, for two fields pairs (or an array [items, 2]), or records: dictionaries, named
-    tuples or pandas Series with the names in `columns`. Or they are a table: a DataFrame, a
-    `datasets.Dataset`, a structured array, or a dictionary of columns. A text is a string, bytes in
-    UTF-8 or a scalar string tensor. A `tf.data` dataset may be batched or not; its
+    tuples or pandas Series with the names in `columns`. Or they are a table with these names: a
+    DataFrame, a `datasets.Dataset`, a structured array, or a dictionary of columns. A text is a
+    string, bytes in UTF-8 or a scalar string tensor. A `tf.data` dataset may be batched or not; its
     labels are ignored.
 
     Raises:
@@ -83,7 +83,8 @@ def _column_names(inputs) -> Optional[list]:
     if isinstance(inputs, np.ndarray):
         return None if inputs.dtype.names is None else list(inputs.dtype.names)
     for attribute in ("column_names", "columns"):  # of datasets and Arrow; of pandas and polars
-        names = getattr(inputs, attribute, None)
+        is_attribute = hasattr(type(inputs), attribute)  # pandas also has columns as attributes
+        names = getattr(inputs, attribute) if is_attribute else None
         if names is not None and not callable(names):
             return list(names)
     return None
@@ -132,29 +133,39 @@ def are_two_columns(parts: Sequence) -> bool:
 
 def _read_table(table, names: list, columns: Columns) -> list[dict]:
     """Returns the records of a table with named columns."""
-    chosen = [_column_of(names, known) for known in columns.texts.values()]
-    read = {name: list(table[name]) for name in chosen}
+    chosen = chain.from_iterable(_columns_of(names, field, columns) for field in columns.fields)
+    read = {name: list(map(_cell, table[name])) for name in chosen}
     counts = {name: len(values) for name, values in read.items()}
     if len({*counts.values()}) > 1:
         described = " and ".join(f"{name} has {count:,}" for name, count in counts.items())
         raise ValueError(f"the columns must have equally many texts, but {described}.")
     return [
-        {name: as_text(value, f"item {place}, {name!r},") for name, value in zip(read, row)}
+        _read_record(dict(zip(read, row)), f"item {place}", columns)
         for place, row in enumerate(zip(*read.values()))
     ]
 
 
-def _column_of(names: list, known) -> str:
-    """Returns the first of the known names of a text that a table has."""
-    for name in known:
+def _columns_of(names: list, field: str, columns: Columns) -> list[str]:
+    """Returns the columns of a table that hold a field: its text, its list of tokens, or both."""
+    known, key = columns.texts[field], columns.list_name(field)
+    found = [name for name in known if name in names][:1]
+    found += [key] if key and key in names else []
+    for name in found:
         if names.count(name) > 1:
             raise ValueError(f"two columns are named {name}; rename one of them.")
-        if name in names:
-            return name
-    wanted = join_choices(f'"{name}"' for name in known)
-    raise ValueError(
-        f"there is no {wanted} among the columns {_list_names(names)}; rename a column."
-    )
+    if not found:
+        wanted = join_choices(f'"{name}"' for name in known)
+        raise ValueError(
+            f"there is no {wanted} among the columns {_list_names(names)}; rename a column."
+        )
+    return found
+
+
+def _cell(value):
+    """Returns the value of a table's cell; a list of tokens is a list, a missing value None."""
+    for method in ("as_py", "to_list"):  # of Arrow and polars
+        value = getattr(value, method)() if hasattr(value, method) else value
+    return None if isinstance(value, float) and np.isnan(value) else value  # pandas' NaN
 
 
 def _is_column(item) -> bool:

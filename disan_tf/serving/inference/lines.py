@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import io
 import itertools
 import json
 import sys
@@ -13,9 +12,10 @@ from typing import BinaryIO, Callable, Optional
 from disan_tf.common import atomic, files
 from disan_tf.common.errors import UserError
 from disan_tf.common.progress import is_terminal, progress_bar
+from disan_tf.common.tables import csv_rows
 from disan_tf.serving.inference.records import SINGLE, Columns, make_parser, recognise
 from disan_tf.text.table_files import UNCLOSED
-from disan_tf.text.text_files import TextLines, check_encoding, format_of, open_texts
+from disan_tf.text.text_files import COMPRESSED, TextLines, check_encoding, format_of, open_texts
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # OWASP, "CSV Injection": first characters of a formula
 NO_KNOWN_WORD = "no_known_word"  # marks predictions for texts without a word of the vocabulary
@@ -118,7 +118,8 @@ def open_new(path) -> Iterator[BinaryIO]:
     "-" is standard output; pipes and devices are written to directly.
 
     Raises:
-      UserError: there is such a file, also at the end, or the path cannot be written.
+      UserError: there is such a file, also at the end, its name is that of a compressed file, or
+        the path cannot be written.
     """
     if path == "-":
         sys.stdout.flush()
@@ -129,6 +130,8 @@ def open_new(path) -> Iterator[BinaryIO]:
         with atomic.open_output(target, path) as file:
             yield file
         return
+    if target.suffix.lower() in COMPRESSED:
+        raise UserError(f"{path}: no output is compressed; name a file without {target.suffix}.")
     _check_absent(target, path)
     atomic.make_parent(target)
     with atomic.open_atomically(target) as file:
@@ -224,11 +227,8 @@ class CsvLines(JsonLines):
         return self._format([add_prediction(dict.fromkeys(names), blank)])
 
     def _format(self, rows: Iterable[Iterable]) -> bytes:
-        text = io.StringIO()
         quoting = csv.QUOTE_ALL if self._escapes else csv.QUOTE_MINIMAL
-        writer = csv.writer(text, lineterminator="\n", quoting=quoting)
-        writer.writerows([map(self._cell, cells) for cells in rows])
-        return text.getvalue().encode("utf-8")
+        return csv_rows((map(self._cell, cells) for cells in rows), quoting).encode("utf-8")
 
     def _cell(self, value) -> str:
         if isinstance(value, str):

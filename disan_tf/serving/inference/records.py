@@ -232,13 +232,14 @@ def make_parser(input_format: str, columns: Columns) -> Callable[[str, str], Opt
 def check_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns the record; raises UserError unless the model can read all its sentences."""
     for field, names in columns.texts.items():
+        tokens = columns.find_tokens(record, field)
         for name in names:
-            if not isinstance(record.get(name, ""), str):
+            is_absent = tokens is not None and record.get(name) is None
+            if not (is_absent or isinstance(record.get(name, ""), str)):
                 remedy = "write it in quotes"
                 if holds_tokens(record[name]) and columns.list_name(field):
                     remedy = f'it holds tokens: name it "{tokens_name(field)}"'
                 raise UserError(f'{where}: "{name}" is not a string; {remedy}.')
-        tokens = columns.find_tokens(record, field)
         if tokens is None and columns.find_text(record, field) is None:
             known = join_choices(f'"{name}"' for name in columns.names(field))
             raise UserError(f"{where}: there is no {known}; add one of them.")

@@ -139,9 +139,10 @@ def _texts(kind):
 
 def _first(prediction: dict, top_k: Optional[int]) -> dict:
     """Returns a prediction with its `top_k` most probable classes, see `LoadedModel.predict`."""
-    if not top_k or "blank" in prediction:
+    if not top_k:
         return prediction
-    ranked = sorted(prediction["probabilities"].items(), key=lambda item: -item[1])
+    known = {} if "blank" in prediction else prediction["probabilities"]
+    ranked = sorted(known.items(), key=lambda item: -item[1])
     return {**prediction, "probabilities": dict(ranked[:top_k])}
 
 

@@ -1,5 +1,7 @@
 """The command that predicts with an exported model."""
 
+import copy
+import re
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,41 @@ def test_sentences_have_their_classes(bundle, export, capsys):
     rows = [*zip(expected_lines(bundle, sentences), sentences), ("blank", " ")]
     assert ["no known word" in row for row, _ in rows] == [False, False, True, False]
     assert capsys.readouterr().out == "".join(f"{row}: {text}\n" for row, text in rows)
+
+
+@pytest.fixture(scope="module")
+def model(export):
+    return command.Client(export[0])
+
+
+def test_invisible_texts_are_blank_unless_an_older_export_lacks_the_tokenizer(model):
+    texts = ["\u200b", "\xad", "\x00", "\u061c", "\ufe0f"]
+    assert model.describe_all([*texts, "."])[:-1] == ["blank"] * 5 != model.describe_all(["."] * 5)
+    older = copy.copy(model)
+    older.metadata = {key: value for key, value in model.metadata.items() if key != "tokenizer"}
+    assert older.describe_all(["\u200b", " "])[1] == "blank" != older.describe("\u200b")
+
+
+def test_a_row_of_one_text_may_be_the_text(model):
+    texts = SENTENCES[2:4]
+    assert model.describe_all(iter(texts)) == model.describe_all([[text] for text in texts])
+    (found,) = model.predict(texts[0])
+    np.testing.assert_array_equal(found["probabilities"], model(texts[0])["probabilities"])
+
+
+@pytest.mark.parametrize("row", [("a", "second"), [], [b"a"], b"a", [None], None])
+def test_a_row_of_other_texts_is_refused(row, model):
+    message = re.escape(f"row 1 is {row!r}; write a list with a string for text")
+    with pytest.raises(command.InputError, match=message):
+        model.predict(["a", row])
+
+
+@pytest.mark.parametrize("row", ["ab", ("a",), ("a", "b", "c")])
+def test_a_row_that_is_no_pair_is_refused(row, pair_bundle, pair_export):
+    wanted = " and ".join(f"a string for {name}" for name in pair_bundle.model.fields)
+    message = re.escape(f"row 0 is {row!r}; write a list with {wanted}")
+    with pytest.raises(command.InputError, match=message):
+        command.Client(pair_export[0]).describe_all([row])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -101,6 +138,13 @@ def test_a_model_of_pairs_refuses_a_sentence(pair_bundle, pair_export, capsys):
         run_client(pair_export, "a sentence")
     names = " and ".join(pair_bundle.model.fields)
     message = f'takes {names}; give --pair "a premise" "a hypothesis"'
+    assert message in capsys.readouterr().err
+
+
+def test_an_argument_in_another_encoding_is_refused(export, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run_client(export, "caf\udce9")  # as Python reads the byte 0xe9
+    message = r"error: row 0 is ['caf\udce9'], which is not UTF-8; convert the text"
     assert message in capsys.readouterr().err
 
 

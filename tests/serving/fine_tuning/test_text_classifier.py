@@ -1,10 +1,12 @@
 """A trained model with new classes, as a Keras model of raw text."""
 
 import copy
+import errno
 import json
 import pickle
 import sys
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import pytest
 import tensorflow as tf
 
 import disan_tf
+from disan_tf.common import atomic
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import options_of
 from disan_tf.serving.export import client
@@ -440,11 +443,21 @@ def test_an_export_replaces_nothing_but_a_savedmodel(classifier, tmp_path):
     assert notes.exists() and variables.exists()
 
 
+def test_an_export_that_fails_leaves_the_older_one(classifier, tmp_path, monkeypatch):
+    classifier.export(tmp_path / "exported")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(atomic, "_sync_one", mock.Mock(side_effect=full))
+    with pytest.raises(OSError, match="No space left"):
+        classifier.export(tmp_path / "exported")
+    assert (tmp_path / "exported" / "saved_model.pb").is_file()
+
+
 def test_the_client_reads_an_export(classifier, tmp_path, capsys):
     classifier.export(tmp_path / "exported")
-    client.main([f"--model={tmp_path / 'exported'}", "a good film ."])
+    client.main([f"--model={tmp_path / 'exported'}", "a good film .", "\u200b"])
     probability = classifier.predict_proba(["a good film ."]).max()
-    assert capsys.readouterr().out == f"good ({probability:.3f}): a good film .\n"
+    expected = f"good ({probability:.3f}): a good film .\nblank: \u200b\n"
+    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.parametrize(

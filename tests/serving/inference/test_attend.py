@@ -93,9 +93,10 @@ def test_an_empty_line_is_one_token_that_attends_to_nothing(folder):
     np.testing.assert_allclose(tensors["source2token"], 1.0, rtol=0, atol=1e-6)
 
 
-def test_fields_and_tokens_of_json_objects_are_kept(bundle, tmp_path):
+@pytest.mark.parametrize("text", ["", ' "text": null,'])
+def test_fields_and_tokens_of_json_objects_are_kept(text, bundle, tmp_path):
     path = tmp_path / "in.jsonl"
-    path.write_text('{"id": 3, "tokens": ["a", "isn\'t"]}\n', encoding="utf-8")
+    path.write_text(f'{{"id": 3,{text} "tokens": ["a", "isn\'t"]}}\n', encoding="utf-8")
     attend(bundle, path, tmp_path / "out")
     description, tensors = load(tmp_path / "out", 1)
     assert description["id"] == 3 and description["tokens"] == ["a", "isn't"]
@@ -112,6 +113,15 @@ def test_the_prediction_replaces_no_field_of_the_input(bundle, tmp_path):
     (line,) = read_lines(tmp_path / "out")
     assert line.prediction == description["predicted_label"] and not line.is_score
     assert line.probabilities == description["probabilities"]
+
+
+@pytest.mark.parametrize("name", ["axes", "field_names", "forward_attention_mean"])
+def test_a_field_that_attend_would_replace_is_refused(name, bundle, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(f'{{"text": "a film"}}\n{{"text": "a film", "{name}": 1}}\n', encoding="utf-8")
+    with pytest.raises(UserError, match=f'line 2: "{name}" is a name that attend writes; rename'):
+        attend(bundle, path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("header", ["review,text,predicted_label", "tokens,id,predicted_label"])

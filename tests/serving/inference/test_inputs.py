@@ -14,7 +14,7 @@ from disan_tf.serving.inference.inputs import (
     read_input,
     read_inputs,
 )
-from disan_tf.serving.inference.records import usual_columns
+from disan_tf.serving.inference.records import SINGLE, usual_columns
 
 PAIR = usual_columns(("premise", "hypothesis"))
 TEXTS = ["a film", "a plot"]
@@ -48,6 +48,7 @@ class Dataset:
         pd.Series(TEXTS, index=[5, 3]),
         pd.Series(TEXTS, dtype="category"),
         pd.DataFrame({"label": [1, 0], "text": TEXTS}, index=[1, 1]),
+        pd.DataFrame({"column_names": ["x", "y"], "text": TEXTS}),
         {"text": tf.constant(TEXTS)},
         [{"label": 1, "text": text} for text in TEXTS],
         np.array([(text, 1) for text in TEXTS], [("text", "U9"), ("label", int)]),
@@ -156,6 +157,30 @@ def test_pairs_are_read_by_position_or_by_name(inputs):
 def test_records_keep_their_tokens(tokens):
     (record,) = read_inputs([{"tokens": tokens, "text": None}])
     assert record == {"tokens": ["a", "film"]}
+
+
+class Cell(SimpleNamespace):
+    """A list as Arrow has it."""
+
+    def as_py(self):
+        return self.value
+
+
+def test_tables_and_records_have_the_same_tokens():
+    records = [{"text": "a film", "tokens": ["A", "film"]}, {"text": "b"}, {"tokens": ["c"]}]
+    expected = [["A", "film"], "b", ["c"]]
+    columns = {name: [record.get(name) for record in records] for name in ("text", "tokens")}
+    arrow = [tokens and Cell(value=tokens) for tokens in columns["tokens"]]
+    series = [tokens and pd.Series(tokens) for tokens in columns["tokens"]]
+    tables = [pd.DataFrame(records), *({**columns, "tokens": it} for it in (arrow, series))]
+    for inputs in (records, columns, *tables):
+        found = read_inputs(inputs)
+        assert [SINGLE.find_tokens(it, "sentence") or it["text"] for it in found] == expected
+    assert read_inputs(pd.DataFrame({"tokens": [["a"], ["b"]]})) == [
+        {"tokens": [it]} for it in "ab"
+    ]
+    with pytest.raises(ValueError, match='item 0: "tokens" is not a list of strings'):
+        read_inputs(pd.DataFrame({"text": ["a"], "tokens": [1]}))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import os
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from disan_tf.common.errors import UserError
@@ -100,6 +101,15 @@ NULL_TOKENS = '{"text": "A film", "tokens": null}\n'
 def test_tokens_that_are_null_or_an_empty_cell_are_absent(tmp_path, text_to_ids):
     for name, content in (("a.csv", "text,tokens\nA film,\n"), ("a.jsonl", NULL_TOKENS)):
         assert tokenise(read(write(tmp_path / name, content)), text_to_ids) == [(["A", "film"],)]
+
+
+def test_a_text_that_is_null_beside_tokens_is_absent(tmp_path, text_to_ids):
+    row = {"text": None, "tokens": ["A", "("]}
+    records = read(write(tmp_path / "a.jsonl", json.dumps(row)))
+    assert tokenise(records, text_to_ids) == tokenise(read_inputs([row]), text_to_ids)
+    assert records == [row]
+    with pytest.raises(UserError, match='"text" is not a string'):
+        read(write(tmp_path / "b.jsonl", '{"text": null, "tokens": null}'))
 
 
 def test_text_is_tokenised_and_tokens_are_taken_as_they_are(text_to_ids):
@@ -323,3 +333,13 @@ def test_each_record_is_checked_with_its_line(tmp_path):
     path = write(tmp_path / "a.tsv", "text\na\nb\n")
     list(read_chunks(path, check=lambda record, where: found.append((record["text"], where))))
     assert found == [("a", f"{path}, line 2"), ("b", f"{path}, line 3")]
+
+
+def test_a_row_that_is_written_is_read_back(tmp_path):
+    record, prediction = {"text": "good\rbad", "id": "1\n,2"}, {"label": "a", "probabilities": {}}
+    table = lines.CsvLines(prediction)
+    table.check(record, "line 1")
+    content = table.line(record, prediction)
+    (found,) = read(write(tmp_path / "a.csv", content))
+    assert found.items() >= record.items() and content.endswith(b",a,,\n")
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 1

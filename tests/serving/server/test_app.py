@@ -50,9 +50,7 @@ def test_predictions_and_vectors_are_those_of_the_model(address, model):
 
 def test_the_most_probable_classes_are_those_of_the_model(address, model):
     _, found = call(address, "/predict", {"texts": TEXTS, "top_k": 1})
-    expected = model.predict(TEXTS, top_k=1)
-    expected[2] = model.predict([""])[0]
-    assert found["predictions"] == expected
+    assert found["predictions"] == model.predict(TEXTS, top_k=1)
 
 
 def test_results_of_many_texts_of_all_lengths_keep_their_order(address, model):
@@ -140,12 +138,13 @@ REFUSED = [
     (b'{"texts": ["a"], "top_k": 1e999}', 422, "1e999 is not a number of JSON"),
     (b'{"texts": ["a"], "top_k": 1%se999}' % (b"0" * 10**5), 422, "The body is not JSON"),
     (b'{"texts": ["a"], "top_k": %s}' % (b"9" * 10**5), 422, "The body is not JSON"),
+    (b'{"texts": ["\\u0041"], "x": %s}' % (b"[" * 977 + b"]" * 977), 422, "more than 100 levels"),
     (rb'{"texts": ["\ud800"]}', 422, r"\ud800 is half of a surrogate pair"),
     (rb'{"\udfff": 1}', 422, r"\udfff is half of a surrogate pair"),
     ('{"texts": ["é"]}'.encode("latin-1"), 422, "The body is not UTF-8 at byte 12."),
     ('{"texts": ["a"]}'.encode("utf-16"), 422, "The body is not UTF-8 at byte 0."),
     (b"[" * 10**5, 422, "The body is not JSON"),
-    (b'{"texts": ' + b"[" * 100 + b"]" * 100 + b"}", 422, "texts[0]"),
+    (b'{"texts": ' + b"[" * 99 + b"]" * 99 + b"}", 422, "texts[0]"),
     (b" " * (MAX_BYTES + 1), 413, "A request may have at most 1,048,576 bytes."),
 ]  # fmt: skip
 

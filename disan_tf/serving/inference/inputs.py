@@ -133,7 +133,8 @@ def are_two_columns(parts: Sequence) -> bool:
 
 def _read_table(table, names: list, columns: Columns) -> list[dict]:
     """Returns the records of a table with named columns."""
-    chosen = chain.from_iterable(_columns_of(names, field, columns) for field in columns.fields)
+    found = (_columns_of(table, names, field, columns) for field in columns.fields)
+    chosen = chain.from_iterable(found)
     read = {name: list(map(_cell, table[name])) for name in chosen}
     counts = {name: len(values) for name, values in read.items()}
     if len({*counts.values()}) > 1:
@@ -145,11 +146,13 @@ def _read_table(table, names: list, columns: Columns) -> list[dict]:
     ]
 
 
-def _columns_of(names: list, field: str, columns: Columns) -> list[str]:
+def _columns_of(table, names: list, field: str, columns: Columns) -> list[str]:
     """Returns the columns of a table that hold a field: its text, its list of tokens, or both."""
     known, key = columns.texts[field], columns.list_name(field)
     found = [name for name in known if name in names][:1]
-    found += [key] if key and key in names else []
+    # Beside a text, a column "tokens" without lists is another one, such as a number of tokens.
+    if key in names and (not found or any(_is_list(_cell(value)) for value in table[key])):
+        found.append(key)
     for name in found:
         if names.count(name) > 1:
             raise ValueError(f"two columns are named {name}; rename one of them.")
@@ -166,6 +169,10 @@ def _cell(value):
     for method in ("as_py", "to_list"):  # of Arrow and polars
         value = getattr(value, method)() if hasattr(value, method) else value
     return None if isinstance(value, float) and np.isnan(value) else value  # pandas' NaN
+
+
+def _is_list(value) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray))
 
 
 def _is_column(item) -> bool:

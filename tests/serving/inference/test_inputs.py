@@ -179,8 +179,9 @@ def test_tables_and_records_have_the_same_tokens():
     assert read_inputs(pd.DataFrame({"tokens": [["a"], ["b"]]})) == [
         {"tokens": [it]} for it in "ab"
     ]
+    assert read_inputs(pd.DataFrame({"text": ["a"], "tokens": [1]})) == [{"text": "a"}]
     with pytest.raises(ValueError, match='item 0: "tokens" is not a list of strings'):
-        read_inputs(pd.DataFrame({"text": ["a"], "tokens": [1]}))
+        read_inputs(pd.DataFrame({"tokens": [1]}))
 
 
 @pytest.mark.parametrize(

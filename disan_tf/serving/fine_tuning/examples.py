@@ -16,7 +16,7 @@ from disan_tf.serving.fine_tuning.labels import (
     read_labels,
     single_column,
 )
-from disan_tf.serving.fine_tuning.texts import are_ids, read_texts, select_texts
+from disan_tf.serving.fine_tuning.texts import are_ids, check_tensors, read_texts, select_texts
 from disan_tf.serving.inference.inputs import are_two_columns, is_single
 
 
@@ -51,7 +51,7 @@ def read_examples(
         return (_read_batch(batch, **read) for batch in x), y
     if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
         return _Batches(x, partial(_read_batch, **read)), y
-    texts = x if are_ids(x) else read_texts(x, fields)
+    texts = x if are_ids(x, fields) else read_texts(x, fields)
     check_labels(y is not None, kind)
     return texts, read_labels(y, texts, classes, kind)
 
@@ -144,8 +144,9 @@ def _read_dataset(
     @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
     def convert(*parts: Any) -> tuple:
         texts, *others = _with_pair(parts, fields)
-        if isinstance(texts, Mapping) and not are_ids(texts):
-            texts = select_texts(texts, fields)
+        if not are_ids(texts, fields):
+            texts = select_texts(texts, fields) if isinstance(texts, Mapping) else texts
+            check_tensors(texts)
         check_labels(bool(others), kind)
         if kind is None:
             return (texts,)  # in a tuple: Keras would read a pair as (x, y)

@@ -457,7 +457,7 @@ class TextClassifier(TextModel):
 
     @tf.autograph.experimental.do_not_convert  # conversion would double the time of tracing
     def _outputs(self, texts: Any, training: Optional[bool]) -> tf.Tensor:
-        if not are_ids(texts):
+        if not are_ids(texts, self.sentence_model.fields):
             texts = self.preprocess(texts)
         fields = self.sentence_model.fields
         ids = [texts[field] for field in fields] if isinstance(texts, Mapping) else [texts]

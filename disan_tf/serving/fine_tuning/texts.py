@@ -1,7 +1,7 @@
 """Reads the texts of a classifier: columns, records and tensors."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -48,7 +48,8 @@ def tensors_of(texts: Any, fields: Sequence[str]) -> list[tf.Tensor]:
     """Returns <string>[batch] for each field of tensors, or of what `read_texts` reads.
 
     Raises:
-      ValueError: the numbers of texts and fields differ, or a text is missing.
+      ValueError: the numbers of texts and fields differ, a text is missing, or a tensor does not
+        hold strings.
     """
     if not any(map(tf.is_tensor, tf.nest.flatten(texts))):
         texts = read_texts(texts, fields)
@@ -57,6 +58,8 @@ def tensors_of(texts: Any, fields: Sequence[str]) -> list[tf.Tensor]:
     if len(columns) != len(fields):
         given = f"{len(columns)} text{'s' * (len(columns) != 1)}"
         raise ValueError(f"{given} given, {len(fields)} expected: {', '.join(fields)}.")
+    columns = [it if tf.is_tensor(it) else tf.constant(it) for it in columns]
+    check_tensors(columns)
     return [tf.reshape(column, [-1]) for column in columns]
 
 
@@ -72,13 +75,29 @@ def select_texts(texts: Mapping, fields: Sequence[str]) -> Any:
     return values if len(values) > 1 else values[0]
 
 
-def are_ids(x: Any) -> bool:
-    """Returns whether an input holds word ids: arrays or tensors with integer dtypes alone."""
+def are_ids(x: Any, fields: Optional[Sequence[str]] = None) -> bool:
+    """Returns whether an input holds word ids: integers [batch, length], in arrays or tensors.
+
+    A mapping must have the names in `fields`, unless these are None.
+    """
+    if fields is not None and isinstance(x, Mapping) and {*x} != {*fields}:
+        return False
     parts = tf.nest.flatten(x)
     return bool(parts) and all(
         getattr(getattr(part, "dtype", None), "name", "").startswith(("int", "uint"))
+        and tf.TensorShape(part.shape).rank in (2, None)
         for part in parts
     )
+
+
+def check_tensors(texts: Any) -> None:
+    """Raises ValueError unless tensors hold strings."""
+    for part in tf.nest.flatten(texts):
+        if part.dtype != tf.string:
+            raise ValueError(
+                f"the texts have the dtype {part.dtype.name} and the shape {part.shape}; give "
+                "strings, or word ids [batch, length]."
+            )
 
 
 def _columns_of(fields: Sequence[str]) -> Columns:

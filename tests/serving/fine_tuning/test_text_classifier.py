@@ -177,6 +177,27 @@ def test_predict_ignores_labels(classifier):
             np.testing.assert_allclose(classifier.predict(given, verbose=0), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "numbers, message",
+    [
+        (pd.Series([1999, 5]), "item 0 is 1999"),
+        (np.array([5, 3]), r"item 0 is .*5.* \(int64\), not a text"),
+        ([*np.array([5, 3])], r"item 0 is .*5.* \(int64\), not a text"),
+        ({"text": np.array([1, 2])}, "item 0, 'text', is .*1.*, not a text"),
+        ({"text": np.array([[1, 2]])}, "item 0, 'text', is .*, not a text"),
+        (iter([np.array([5, 3])]), "item 0 is .*5"),
+        (
+            tf.data.Dataset.from_tensors([5, 3]),
+            r"the texts have the dtype int32 and the shape \(2,\); give strings, or word ids",
+        ),
+        (tf.data.Dataset.from_tensors({"text": [5, 3]}), "the texts have the dtype int32"),
+    ],
+)
+def test_a_column_of_numbers_is_no_batch_of_word_ids(classifier, numbers, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        classifier.predict_labels(numbers)
+
+
 def test_evaluate_refuses_batches_without_labels(classifier):
     columns = tf.data.Dataset.from_tensor_slices({"text": TEXTS, "label": LABELS}).batch(9)
     for given in (columns, _sequence([(TEXTS,)])):

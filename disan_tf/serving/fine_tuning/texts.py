@@ -49,7 +49,7 @@ def tensors_of(texts: Any, fields: Sequence[str]) -> list[tf.Tensor]:
 
     Raises:
       ValueError: the numbers of texts and fields differ, a text is missing, or a tensor does not
-        hold strings.
+        hold one string for each text.
     """
     if not any(map(tf.is_tensor, tf.nest.flatten(texts))):
         texts = read_texts(texts, fields)
@@ -91,12 +91,18 @@ def are_ids(x: Any, fields: Optional[Sequence[str]] = None) -> bool:
 
 
 def check_tensors(texts: Any) -> None:
-    """Raises ValueError unless tensors hold strings."""
+    """Raises ValueError unless tensors hold strings, [batch] or [batch, 1]; or one string."""
     for part in tf.nest.flatten(texts):
         if part.dtype != tf.string:
             raise ValueError(
                 f"the texts have the dtype {part.dtype.name} and the shape {part.shape}; give "
                 "strings, or word ids [batch, length]."
+            )
+        axes = part.shape.as_list() if part.shape.rank else []
+        if isinstance(part, tf.RaggedTensor) or axes[1:] not in ([], [1]):
+            raise ValueError(
+                f"the texts have the shape {part.shape}; give one string for each text, not a "
+                "list of tokens."
             )
 
 

@@ -198,6 +198,24 @@ def test_a_column_of_numbers_is_no_batch_of_word_ids(classifier, numbers, messag
         classifier.predict_labels(numbers)
 
 
+@pytest.mark.parametrize(
+    "tokens, shape",
+    [
+        (tf.ragged.constant([["a", "fine", "film"], ["awful"]]), r"\(2, None\)"),
+        (tf.constant([["a", "film"], ["a", "plot"]]), r"\(2, 2\)"),
+    ],
+)
+def test_tensors_of_tokens_are_refused(classifier, tokens, shape):
+    message = f"the texts have the shape {shape}; give one string for each text, not a list of t"
+    with pytest.raises(ValueError, match=message):
+        classifier.predict(tf.data.Dataset.from_tensors(tokens))
+    with pytest.raises(ValueError, match=message):
+        classifier.preprocess(tokens)
+    texts = tf.data.Dataset.from_tensors(TEXTS[:4, None])
+    expected = classifier.predict(TEXTS[:4], verbose=0)
+    np.testing.assert_allclose(classifier.predict(texts, verbose=0), expected, rtol=1e-5)
+
+
 def test_evaluate_refuses_batches_without_labels(classifier):
     columns = tf.data.Dataset.from_tensor_slices({"text": TEXTS, "label": LABELS}).batch(9)
     for given in (columns, _sequence([(TEXTS,)])):

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from disan_tf.common.checks import suggestion
 from disan_tf.layers.serialization import serializable
+from disan_tf.serving.inference.inputs import as_mapping
 
 _ONE_CLASS = ("sparse", "categorical")  # prefixes of losses' names
 _OF_PROBABILITIES = ("crossentropy", "bce", "kl_divergence", "kldivergence", "kld", "poisson")
@@ -76,8 +77,9 @@ def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
     """Returns the labels of texts as rows <float32>[count, classes] of 0 and 1.
 
     Args:
-      y: for each text a list of names, or a row of 0 and 1; or a DataFrame or dictionary with a
-        column of 0 and 1 for each class, in any order.
+      y: for each text a list of names, a row of 0 and 1, or a record (see `as_mapping`) of 0 and 1
+        for each class, in any order; or a DataFrame or dictionary with a column of 0 and 1 for each
+        class, in any order.
       classes: the names of the classes.
       count: the number of texts.
 
@@ -95,7 +97,7 @@ def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
     if hasattr(y, "dtype") and getattr(y, "ndim", len(getattr(y, "shape", ()))) == 2:
         rows = np.asarray(y)
     else:
-        sets = list(y)
+        sets = [_in_order(*item, classes) for item in enumerate(y)]
         if all(not isinstance(item, str) and _are_numbers(item) for item in sets) and any(
             len(item) for item in sets
         ):
@@ -114,6 +116,20 @@ def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
             f"label {position} is {rows[position].tolist()}; its numbers must be 0 or 1."
         )
     return rows
+
+
+def _in_order(position: int, item: Any, classes: Sequence[str]) -> Any:
+    """Returns the values of a record in the order of the classes, and other items as they are."""
+    record = as_mapping(item)
+    if not record:  # an empty Series may be a list of names
+        return item
+    values = {str(name): value for name, value in record.items()}
+    if {*values} != {*classes} or len(record) != len(classes):
+        raise ValueError(
+            f"label {position} has the names {', '.join(values)[:80]}; they must be the "
+            f"{len(classes)} classes, each once."
+        )
+    return [values[name] for name in classes]
 
 
 def _are_numbers(item: Any) -> bool:

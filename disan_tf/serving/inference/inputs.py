@@ -165,7 +165,7 @@ def _is_column(item) -> bool:
 def _read_item(item, where: str, columns: Columns) -> dict:
     """Returns the record of an item: a text, a pair, or a record."""
     item = item.numpy() if _is_tensor(item) else item
-    named = _as_mapping(item)
+    named = as_mapping(item)
     if named is not None:
         return _read_record(dict(named), where, columns)
     item = item.to_list() if hasattr(item, "to_list") else item
@@ -194,8 +194,8 @@ def _read_item(item, where: str, columns: Columns) -> dict:
     return {columns.texts[field][0]: text for field, text in zip(fields, texts)}
 
 
-def _as_mapping(item) -> Optional[Mapping]:
-    """Returns a record by name: a mapping, a named tuple, or a row of a pandas table."""
+def as_mapping(item) -> Optional[Mapping]:
+    """Returns a record by name: a mapping, a named tuple, or a row of a pandas or NumPy table."""
     if isinstance(item, Mapping):
         return item
     if isinstance(item, tuple) and hasattr(item, "_asdict"):

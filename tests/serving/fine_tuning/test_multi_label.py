@@ -214,6 +214,18 @@ def test_a_threshold_is_a_probability(classifier, threshold):
         classifier.predict_labels(TEXTS, threshold=threshold)
 
 
+def test_records_may_have_a_number_of_each_class():
+    frame = pd.DataFrame({"long": [1, 0], "rare": [0, 1], "good": [0, 1]})
+    records = frame.to_records(index=False)
+    rows = [row for _, row in frame.iterrows()]
+    tuples = list(frame.itertuples(index=False))
+    for labels in (frame, frame.to_dict("records"), rows, tuples, records, list(records)):
+        found = read_label_sets(labels, CLASSES, 2)
+        np.testing.assert_array_equal(found, [[0, 1, 0], [1, 0, 1]])
+    with pytest.raises(ValueError, match="label 0 has the names long, rare; .* the 3 classes, eac"):
+        read_label_sets(frame[["long", "rare"]].to_dict("records"), CLASSES, 2)
+
+
 def test_a_dictionary_may_have_a_column_of_each_class():
     columns = {name: [0, 1] for name in reversed(CLASSES)}
     columns[CLASSES[0]] = [1, 0]

@@ -35,9 +35,10 @@ def read_classes(
             f"classes={classes} must be a list of names; for a number of classes, give "
             f"num_classes={classes}."
         )
-    if isinstance(classes, (str, bytes, set, frozenset)):
+    if isinstance(classes, (str, bytes, set, frozenset, Mapping)):
         kind = "one string" if isinstance(classes, (str, bytes)) else "a set, which has no order"
-        raise ValueError(f"classes={classes!r} is {kind}; write a list of names.")
+        kind = "a mapping, whose values are ignored" if isinstance(classes, Mapping) else kind
+        raise ValueError(f"classes={classes!r} is {kind}; write a list of names, from number 0.")
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")

@@ -650,6 +650,14 @@ def test_fine_tune_gives_brackets_and_slashes_the_vectors_of_the_plain_signs(pre
         ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3, but classes has 2 names"),
         ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
         ({"classes": {"a", "b"}}, "is a set, which has no order; write a list of names"),
+        (
+            {"classes": {"pos": 1, "neg": 0}},
+            "is a mapping, whose values are ignored; write a list of",
+        ),
+        (
+            {"classes": {"0": "neg", "1": "pos"}},
+            "is a mapping, whose values are ignored; write a list",
+        ),
         ({"classes": ("a", "a")}, "must be at least two different names"),
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
         ({"classes": 2}, r"classes=2 must be a list of names; .* give num_classes=2\."),

@@ -236,11 +236,11 @@ def warn_of_labels(texts: Any, labels: Any, classes: Sequence[str]) -> None:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Replaces TensorFlow's report on a wrong label in a dataset by the ValueError behind it."""
+    """Replaces TensorFlow's report on a dataset's wrong label or weight by the ValueError."""
     try:
         yield
     except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"ValueError: (label \d+ is .*)", error.message)
+        found = re.search(r"ValueError: ((?:label|sample weight) \d+ is .*)", error.message)
         if not found:
             raise
         raise ValueError(found[1]) from None

@@ -261,6 +261,36 @@ def test_weights_may_be_lists_and_class_weights_names(classifier):
     assert found == pytest.approx([float(sum(model.losses))])
 
 
+@pytest.mark.parametrize(
+    "weights, shown",
+    [
+        ([1, None], "None"),
+        (pd.Series([1, np.nan]), "nan"),
+        (pd.array([1, None]), "(nan|<NA>)"),
+        (np.array([1, np.inf]), "inf"),
+        (np.array([[1.0], [np.nan]]), "nan"),
+        ([1, "x"], "x"),
+    ],
+)
+def test_a_missing_weight_is_refused_and_changes_nothing(classifier, weights, shown):
+    before = classifier.predict(TEXTS, verbose=0)
+    calls = [
+        partial(classifier.fit, TEXTS[:2], LABELS[:2], sample_weight=weights),
+        partial(
+            classifier.fit, TEXTS[:2], LABELS[:2], validation_data=(TEXTS[:2], [0, 1], weights)
+        ),
+        partial(classifier.train_on_batch, TEXTS[:2], LABELS[:2], weights),
+        partial(classifier.evaluate, _sequence([(TEXTS[:2], LABELS[:2], weights)])),
+    ]
+    if isinstance(weights, np.ndarray):
+        batch = TEXTS[:2], LABELS[:2], weights
+        calls.append(partial(classifier.fit, tf.data.Dataset.from_tensors(batch), verbose=0))
+    for call in calls:
+        with pytest.raises(ValueError, match=f"^sample weight 1 is {shown}; it must be a finite "):
+            call()
+    np.testing.assert_array_equal(classifier.predict(TEXTS, verbose=0), before)
+
+
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
     def numbers(classes, labels, kind="numbers"):
         dataset = tf.data.Dataset.from_tensor_slices((["a film"] * len(labels), labels)).batch(4)

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from disan_tf.models.base import SENTENCE
-from disan_tf.serving.inference.inputs import is_single, read_inputs
+from disan_tf.serving.inference.inputs import as_mapping, is_single, read_inputs
 from disan_tf.serving.inference.records import Columns, usual_columns
 
 
@@ -22,7 +22,7 @@ def read_texts(x: Any, fields: Sequence[str]) -> Any:
             "x is a distributed dataset; give the dataset itself, and Keras distributes it."
         )
     columns = _columns_of(fields)
-    if len(fields) == 2 and _are_columns(x):
+    if len(fields) == 2 and _are_columns(x, columns):
         x = {columns.texts[field][0]: column for field, column in zip(fields, x)}
     records = read_inputs(x, columns)
     texts = tuple(
@@ -111,10 +111,13 @@ def _columns_of(fields: Sequence[str]) -> Columns:
     return usual_columns(fields)._replace(are_chosen=True)
 
 
-def _are_columns(x: Any) -> bool:
+def _are_columns(x: Any, columns: Columns) -> bool:
     """Returns whether `x` holds two columns: a tuple, or a list that cannot be a list of pairs."""
     if not isinstance(x, (tuple, list)) or len(x) != 2:
         return False
-    if any(is_single(column) or isinstance(column, (tuple, Mapping)) for column in x):
-        return False
-    return isinstance(x, tuple) or any(not isinstance(it, list) or len(it) != 2 for it in x)
+    for item in x:
+        named = as_mapping(item)
+        is_record = named is not None and columns.find_missing(named) is None
+        if is_record or is_single(item) or isinstance(item, (tuple, Mapping)):
+            return False
+    return isinstance(x, tuple) or any(not hasattr(it, "__len__") or len(it) != 2 for it in x)

@@ -158,8 +158,9 @@ def _column_of(names: list, known) -> str:
 
 
 def _is_column(item) -> bool:
-    """Returns whether an item is rather a column of texts than a row, which would be a tuple."""
-    return not (is_single(item) or isinstance(item, (tuple, Mapping))) and hasattr(item, "__len__")
+    """Returns whether an item is rather a column of texts than a row: a tuple or a record."""
+    is_row = isinstance(item, tuple) or as_mapping(item) is not None
+    return not (is_row or is_single(item)) and hasattr(item, "__len__")
 
 
 def _read_item(item, where: str, columns: Columns) -> dict:

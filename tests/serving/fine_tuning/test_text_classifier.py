@@ -19,6 +19,7 @@ from disan_tf.serving.fine_tuning.examples import read_examples
 from disan_tf.serving.fine_tuning.labels import labels_of
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
+from disan_tf.serving.fine_tuning.texts import read_texts
 from disan_tf.serving.inference.model import LoadedModel
 from tests.layers.test_arguments import wrong_values
 from tests.support.models.exports import Question, ask, decoded
@@ -598,6 +599,21 @@ def test_pairs_come_from_datasets_and_generators_of_all_forms(nli_bundle):
     scores = model.evaluate((first, second), LABELS[:4], verbose=0)
     assert model.evaluate(batches, verbose=0) == pytest.approx(scores)
     assert model.fit(batches, verbose=0).history
+
+
+def test_a_list_of_two_rows_is_no_list_of_two_columns():
+    pairs = pd.DataFrame({"premise": ["a film", "a plot"], "hypothesis": ["bad", "good"]})
+    fields, columns = (*pairs,), (pairs.premise, pairs.hypothesis)
+    for frame in (pairs, pairs[["hypothesis", "premise"]], pairs.assign(id=[3, 4])):
+        rows = [row for _, row in frame.iterrows()]
+        for given in (rows, [*frame.to_records()], frame.to_dict("records")):
+            assert np.array_equal(read_texts(given, fields), columns)
+    for given in ([*pairs.values], [*columns], [*map(tf.constant, columns)]):
+        with pytest.raises(ValueError, match="two lists of two strings may be rows or columns"):
+            read_texts(given, fields)
+    for given in (columns, [column[:1] for column in columns], [*map(iter, columns)]):
+        found = read_texts(given, fields)
+        assert np.array_equal(found, [column[: len(found[0])] for column in columns])
 
 
 def test_predictions_read_generators_of_single_texts(classifier):

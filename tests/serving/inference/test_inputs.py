@@ -140,6 +140,8 @@ def test_lists_of_tokens_in_a_dataset_are_no_batches():
         FRAME.rename(columns={"premise": "sentence1", "hypothesis": "sentence2"}),
         [Named("one", "a film"), Named("two", "a plot")],
         FRAME.to_records(),
+        list(FRAME[["hypothesis", "premise"]].to_records(index=False)),
+        [row for _, row in FRAME[["hypothesis", "premise"]].iterrows()],
     ],
     ids=lambda inputs: type(inputs).__name__,
 )

@@ -16,7 +16,17 @@ _BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
 
 
 @serializable
-class F1OfLogits(tf.keras.metrics.F1Score):
+class F1OfProbabilities(tf.keras.metrics.F1Score):
+    """Keras' F1 score, also for labels of unknown shape, as Keras 2 gives those of generators."""
+
+    def update_state(self, y_true: tf.Tensor, y_pred: tf.Tensor, sample_weight: Any = None) -> Any:
+        y_pred = tf.convert_to_tensor(y_pred)
+        y_true = tf.ensure_shape(y_true, [None, y_pred.shape[-1]])
+        return super().update_state(y_true, y_pred, sample_weight)
+
+
+@serializable
+class F1OfLogits(F1OfProbabilities):
     """Keras' F1 score for logits; a class counts above a probability of .5."""
 
     def __init__(
@@ -34,7 +44,7 @@ class F1OfLogits(tf.keras.metrics.F1Score):
 
 def default_metrics(are_logits: bool) -> list:
     """Returns micro and macro F1 at a threshold of .5 for logits or probabilities."""
-    score = F1OfLogits if are_logits else tf.keras.metrics.F1Score
+    score = F1OfLogits if are_logits else F1OfProbabilities
     return [score(name, threshold=0.5, name=f"{name}_f1") for name in ("micro", "macro")]
 
 

@@ -122,12 +122,15 @@ def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str])
 def label_tensor(labels: tf.Tensor, texts: Any, classes: Sequence[str], kind: str) -> tf.Tensor:
     """Returns the labels of a batch as `read_labels` does."""
     if kind == "sets":
-        if labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
+        is_ragged = isinstance(labels, tf.RaggedTensor)
+        if is_ragged or labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
             raise ValueError(
                 f"the dataset's labels have the shape {labels.shape}; give batches with "
                 f"{len(classes)} numbers, 0 or 1, for each text."
             )
-        return tf.cast(labels, tf.float32)
+        shape = labels.shape[:1].concatenate([len(classes)])
+        read_rows = partial(read_label_sets, classes=classes)
+        return tf.ensure_shape(tf.numpy_function(read_rows, [labels], tf.float32), shape)
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if _is_read(kind, labels.shape.rank, labels.dtype == tf.string):

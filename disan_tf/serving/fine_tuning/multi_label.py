@@ -83,7 +83,7 @@ def check_loss(loss: Any, name: str, multi_label: bool, are_logits: bool) -> Non
         )
 
 
-def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
+def read_label_sets(y: Any, classes: Sequence[str], count: Optional[int] = None) -> np.ndarray:
     """Returns the labels of texts as rows <float32>[count, classes] of 0 and 1.
 
     Args:
@@ -91,21 +91,17 @@ def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
         for each class, in any order; or a DataFrame or dictionary with a column of 0 and 1 for each
         class, in any order.
       classes: the names of the classes.
-      count: the number of texts.
+      count: the number of texts; None = as many as labels.
 
     Raises:
       ValueError: a name is no class, a number is neither 0 nor 1, or the shape does not fit.
     """
-    names = [str(name) for name in (y if isinstance(y, Mapping) else getattr(y, "columns", []))]
-    if {*names} == {*classes} and len(names) == len(classes):
-        y = np.stack([np.asarray(y[name]) for name in classes], axis=1)
-    if isinstance(y, Mapping):
-        raise ValueError(
-            "the labels are a mapping, whose keys must be the classes; or give a list of names, or "
-            "a row, for each text."
-        )
+    if isinstance(y, Mapping) or hasattr(y, "columns"):
+        y = _join_columns(y, classes)
     if hasattr(y, "dtype") and getattr(y, "ndim", len(getattr(y, "shape", ()))) == 2:
-        rows = np.asarray(y)
+        y = np.asarray(y)
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "biuf":
+        rows = y
     else:
         sets = [_in_order(*item, classes) for item in enumerate(y)]
         if all(not isinstance(item, str) and _are_numbers(item) for item in sets) and any(
@@ -114,6 +110,7 @@ def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
             rows = _stack(sets)
         else:
             rows = np.stack([_row(*item, classes) for item in enumerate(sets)] or [np.zeros(0)])
+    count = len(rows) if count is None else count
     if rows.shape != (count, len(classes)):
         raise ValueError(
             f"give a list of names, or {len(classes)} numbers, 0 or 1, for each of the {count} "
@@ -126,6 +123,23 @@ def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
             f"label {position} is {rows[position].tolist()}; its numbers must be 0 or 1."
         )
     return rows
+
+
+def _join_columns(table: Any, classes: Sequence[str]) -> np.ndarray:
+    """Returns the columns of a table or mapping as an array, in the order of the classes."""
+    names = list(table if isinstance(table, Mapping) else table.columns)
+    keys = {str(name): name for name in names}
+    if {*keys} != {*classes} or len(names) != len(classes):
+        kind = "mapping" if isinstance(table, Mapping) else "table"
+        raise ValueError(
+            f"the labels are a {kind}, whose names must be the classes; or give a list of names, "
+            "or a row, for each text."
+        )
+    columns = [np.asarray(table[keys[name]]) for name in classes]
+    if len({column.shape for column in columns}) > 1:
+        lengths = sorted(map(np.size, columns))
+        raise ValueError(f"the labels are columns of {lengths[0]} to {lengths[-1]} numbers.")
+    return np.stack(columns, axis=-1)
 
 
 def _in_order(position: int, item: Any, classes: Sequence[str]) -> Any:
@@ -164,6 +178,7 @@ def _row(position: int, names: Any, classes: Sequence[str]) -> np.ndarray:
         )
     row = np.zeros(len(classes), np.float32)
     for name in names:
+        name = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
         if name not in classes:
             raise ValueError(
                 f"label {position} has {str(name)[:40]!r}, which is none of the {len(classes)} "

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -154,6 +155,12 @@ def test_an_export_has_the_probabilities_of_each_class(classifier, tmp_path, cap
         ([[1, 0], [0, 1]], r"3 numbers, 0 or 1, .* each of the 2 texts; .* shape \(2, 2\)"),
         ([["good"]], r"the labels have the shape \(1, 3\)"),
         ({"good": [1, 0], "long": [0, 1]}, "the labels are a mapping"),
+        (
+            pd.DataFrame({"good": [1, 0], "long": [0, 1]}),
+            "the labels are a table, whose names must",
+        ),
+        ({"good": [1, 0], "long": [0], "rare": [0, 1]}, "the labels are columns of 1 to 2 numbers"),
+        ({"good": 1, "long": 0, "rare": 0}, "label 0 is '1'; give a list of names for each text"),
         ([0, 1], "label 0 is '0'; give a list of names"),
         (None, "the labels are missing"),
     ],
@@ -161,6 +168,21 @@ def test_an_export_has_the_probabilities_of_each_class(classifier, tmp_path, cap
 def test_wrong_labels_are_refused(classifier, labels, message):
     with pytest.raises(ValueError, match=message):
         classifier.fit(TEXTS[:2], labels, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, np.bytes_, tf.constant, partial(np.array, dtype=object)]
+)
+def test_names_may_be_an_array(make):
+    rows = read_label_sets(make([["good", "rare"], ["long", "good"]]), CLASSES, 2)
+    np.testing.assert_array_equal(rows, [[1, 0, 1], [1, 1, 0]])
+
+
+@pytest.mark.parametrize("row", [[-1, 0, 5], [0, 0.5, 0], [0, np.nan, 0]])
+def test_a_wrong_row_in_a_dataset_is_one_sentence(classifier, row):
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS[:2], [[1.0, 0, 1], row])).batch(2)
+    with pytest.raises(ValueError, match=r"^label 1 is \[.*\]; its numbers must be 0 or 1\.$"):
+        classifier.evaluate(dataset, verbose=0)
 
 
 def test_texts_without_any_class_are_rows_of_zeros():
@@ -239,6 +261,8 @@ def test_a_dictionary_may_have_a_column_of_each_class():
     columns[CLASSES[0]] = [1, 0]
     expected = [[1, 0, 0], [0, 1, 1]]
     np.testing.assert_array_equal(read_label_sets(columns, CLASSES, 2), expected)
+    numbered = pd.DataFrame(expected)[[2, 0, 1]]
+    np.testing.assert_array_equal(read_label_sets(numbered, ("0", "1", "2"), 2), expected)
 
 
 @pytest.mark.parametrize("activation, multi_label", [("softmax", True), ("sigmoid", False)])

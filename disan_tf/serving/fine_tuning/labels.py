@@ -42,7 +42,7 @@ def read_classes(
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
-    names = tuple(map(str, names))  # of NumPy's strings
+    names = tuple(map(str.__str__, names))  # of NumPy's strings and of string enumerations
     if len(names) < 2 or len({name.strip() for name in names}) < len(names):
         raise ValueError(f"classes={names} must be at least two different names.")
     if not all(name.strip() for name in names):
@@ -105,7 +105,7 @@ def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str])
         return y
     if kind == "sets":
         return read_label_sets(y, classes, _count(texts))
-    labels = np.asarray(single_column(y))
+    labels = _as_array(single_column(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if _is_read(kind, labels.ndim, labels.dtype.kind in "OUST"):
@@ -154,7 +154,7 @@ def read_batch_labels(labels: Any, classes: Sequence[str]) -> Any:
     """
     labels = single_column(labels)
     if not tf.is_tensor(labels) or tf.executing_eagerly():
-        labels = np.asarray(labels)
+        labels = _as_array(labels)
         if labels.ndim > 1 and labels.shape[1:] != (1,):
             return labels
         return class_numbers(labels.ravel().tolist(), classes).reshape(labels.shape[:1])
@@ -256,6 +256,12 @@ def single_column(labels: Any) -> Any:
     if len(labels) != 1:
         raise ValueError(f"the labels have the columns {', '.join(labels)}; give one of them.")
     return next(iter(labels.values()))
+
+
+def _as_array(labels: Any) -> np.ndarray:
+    """Returns labels as an array; NumPy would name members of a string enumeration "Stars.ONE"."""
+    are_names = isinstance(labels, (list, tuple)) and any(isinstance(it, str) for it in labels)
+    return np.asarray(labels, object if are_names else None)
 
 
 def _is_read(kind: str, axes: Optional[int], are_names: bool) -> bool:

@@ -128,7 +128,7 @@ def read_label_sets(y: Any, classes: Sequence[str], count: Optional[int] = None)
 def _join_columns(table: Any, classes: Sequence[str]) -> np.ndarray:
     """Returns the columns of a table or mapping as an array, in the order of the classes."""
     names = list(table if isinstance(table, Mapping) else table.columns)
-    keys = {str(name): name for name in names}
+    keys = {_name(name): name for name in names}
     if {*keys} != {*classes} or len(names) != len(classes):
         kind = "mapping" if isinstance(table, Mapping) else "table"
         raise ValueError(
@@ -147,13 +147,18 @@ def _in_order(position: int, item: Any, classes: Sequence[str]) -> Any:
     record = as_mapping(item)
     if not record:  # an empty Series may be a list of names
         return item
-    values = {str(name): value for name, value in record.items()}
+    values = {_name(name): value for name, value in record.items()}
     if {*values} != {*classes} or len(record) != len(classes):
         raise ValueError(
             f"label {position} has the names {', '.join(values)[:80]}; they must be the "
             f"{len(classes)} classes, each once."
         )
     return [values[name] for name in classes]
+
+
+def _name(key: Any) -> str:
+    """Returns a class name that a table may have as a number or as a string enumeration."""
+    return str.__str__(key) if isinstance(key, str) else str(key)
 
 
 def _are_numbers(item: Any) -> bool:

@@ -244,7 +244,7 @@ def as_text(value, where: str) -> str:
         value = value.decode("utf-8") if isinstance(value, bytes) else value
         if isinstance(value, str):
             value.encode("utf-8")
-            return str(value)
+            return str.__str__(value)  # a string enumeration's str() is the member's name
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{where} has the byte 0x{value[error.start]:02x} at {error.start}, which is not "

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from enum import Enum
 from functools import partial
 
 import numpy as np
@@ -261,6 +262,8 @@ def test_a_dictionary_may_have_a_column_of_each_class():
     columns[CLASSES[0]] = [1, 0]
     expected = [[1, 0, 0], [0, 1, 1]]
     np.testing.assert_array_equal(read_label_sets(columns, CLASSES, 2), expected)
+    named = dict(zip(Enum("Names", dict(zip("abc", columns)), type=str), columns.values()))
+    np.testing.assert_array_equal(read_label_sets(named, CLASSES, 2), expected)
     numbered = pd.DataFrame(expected)[[2, 0, 1]]
     np.testing.assert_array_equal(read_label_sets(numbered, ("0", "1", "2"), 2), expected)
 

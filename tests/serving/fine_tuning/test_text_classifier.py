@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import sys
+from enum import Enum
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.options import options_of
 from disan_tf.serving.export import client
 from disan_tf.serving.fine_tuning.examples import read_examples
-from disan_tf.serving.fine_tuning.labels import labels_of
+from disan_tf.serving.fine_tuning.labels import labels_of, read_classes, read_labels
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
 from disan_tf.serving.fine_tuning.texts import read_texts
@@ -718,6 +719,17 @@ def test_fine_tune_gives_brackets_and_slashes_the_vectors_of_the_plain_signs(pre
 def test_impossible_arguments_are_refused(arguments, error):
     with pytest.raises(ValueError, match=error):
         TextClassifier.from_preset(**{"preset": "demo", **arguments})
+
+
+def test_names_of_classes_and_texts_may_be_a_string_enumeration(classifier):
+    names = Enum("Names", {"WORSE": "bad", "BETTER": "good"}, type=str)
+    texts = Enum("Texts", {"FIRST": "a bad film", "SECOND": "a good film"}, type=str)
+    assert read_classes(names) == ("bad", "good")
+    assert read_texts([*texts], ("sentence",)).tolist() == ["a bad film", "a good film"]
+    labels = [names.BETTER, names.WORSE, "good"]
+    for given in (labels, np.array(labels, object)):
+        assert read_labels(given, TEXTS[:3], ("bad", "good"), "numbers").tolist() == [1, 0, 1]
+        assert classifier.preprocessor(TEXTS[:3], given)[1].tolist() == [1, 0, 1]
 
 
 READ_ELSEWHERE = {"preset", "model", "preprocessor", "words", "tokenizer", "config", "fields"}

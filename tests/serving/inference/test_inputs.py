@@ -1,6 +1,7 @@
 """Texts as people hold them in Python."""
 
 from collections import namedtuple
+from enum import Enum
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,6 +42,7 @@ class Dataset:
         TEXTS,
         (text for text in TEXTS),
         [text.encode() for text in TEXTS],
+        list(Enum("Texts", {"FIRST": TEXTS[0], "SECOND": TEXTS[1]}, type=str)),
         np.array(TEXTS, object),
         np.array(TEXTS)[:, None],
         tf.constant(TEXTS),

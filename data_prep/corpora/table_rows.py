@@ -10,7 +10,7 @@ from typing import Callable, NamedTuple, Union
 
 from disan_tf.common.checks import count
 from disan_tf.common.errors import UserError
-from disan_tf.text.labels import MISSING, order_classes
+from disan_tf.text.labels import MISSING, order_classes, parse_number
 from disan_tf.text.table_files import (
     MissingColumn,
     check_name,
@@ -209,7 +209,7 @@ def _spelling(label: str) -> str:
     """Returns the normal form of a label: its number, or its text without case."""
     label = unicodedata.normalize("NFKC", clean_text(label)).strip()
     try:
-        return str(float(label))
+        return str(parse_number(label))
     except ValueError:
         return label.casefold()
 
@@ -231,8 +231,8 @@ def _score(row: dict, options) -> float:
     """Returns a row's score; raises ValueError if it is no number, or not on the scale."""
     value = row[options.score]
     try:
-        score = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+        score = math.nan if isinstance(value, bool) else parse_number(str(value))
+    except ValueError:
         score = math.nan
     if not options.lowest <= score <= options.highest:
         raise ValueError(

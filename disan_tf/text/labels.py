@@ -1,7 +1,8 @@
 """Labels as people write them: the order of classes, and class numbers."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -21,11 +22,34 @@ def order_classes(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(distinct)
 
 
+def parse_number(text: str) -> float:
+    """Returns the number that a text is; raises ValueError for others and for Python's "1_000"."""
+    if "_" in text:
+        raise ValueError(f"{text!r} is no number.")
+    return float(text)
+
+
 def _number(label: str) -> float:
     try:
-        return float(label)
+        return parse_number(label)
     except ValueError:
         return math.nan
+
+
+def _whole_names(classes: Sequence[str]) -> dict[float, int]:
+    """Returns value -> class number if all names are whole numbers, else {}.
+
+    Of several names with one value, such as "1" and "1.0", only "1" has it.
+    """
+    values = [_number(name) for name in classes]
+    if not all(value.is_integer() for value in values):
+        return {}
+    counts = Counter(values)
+    return {
+        value: number
+        for number, (name, value) in enumerate(zip(classes, values))
+        if counts[value] == 1 or name == str(int(value))
+    }
 
 
 def class_numbers(
@@ -34,18 +58,18 @@ def class_numbers(
     """Returns class numbers <int64>[labels] for labels that are names or numbers of classes.
 
     `classes` are the names, in the order of their numbers, from 0. If all names are whole numbers,
-    or truth values, then such labels are names; without `numbers_are_names`, numbers are always
-    class numbers. A label that is neither name nor number is a ValueError, whose message has its
-    position.
+    or truth values, then such labels are names; truth values are also the names "0" and "1", if
+    there are both. Without `numbers_are_names`, numbers are always class numbers. A label that is
+    neither name nor number is a ValueError, whose message has its position.
     """
     numbers = {name: number for number, name in enumerate(classes)}
-    are_whole = numbers_are_names and all(_number(name).is_integer() for name in classes)
-    return np.array(
-        [_class_number(*item, numbers, are_whole) for item in enumerate(labels)], np.int64
-    )
+    whole = _whole_names(classes) if numbers_are_names else {}
+    return np.array([_class_number(*item, numbers, whole) for item in enumerate(labels)], np.int64)
 
 
-def _class_number(position: int, label, numbers: dict[str, int], are_whole: bool) -> int:
+def _class_number(
+    position: int, label, numbers: Mapping[str, int], whole: Mapping[float, int]
+) -> int:
     if isinstance(label, bytes):
         label = label.decode("utf-8", "replace")
     is_truth = isinstance(label, (bool, np.bool_))
@@ -68,8 +92,10 @@ def _class_number(position: int, label, numbers: dict[str, int], are_whole: bool
             f"label {position} is {str(label)[:40]} ({type(label).__name__}); a label is the name "
             "of a class or its number, and a row without a label must be left out."
         )
-    if are_whole and not is_truth:
-        return _class_number(position, str(int(label)), numbers, are_whole)
+    if whole and (not is_truth or whole.keys() >= {0, 1}):
+        if label in whole:
+            return whole[label]
+        return _class_number(position, str(int(label)), numbers, whole)  # raises
     if not 0 <= label < len(numbers):
         raise ValueError(
             f"label {position} is {label}, and the {len(numbers)} classes have the numbers 0 to "

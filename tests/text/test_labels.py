@@ -15,6 +15,7 @@ from disan_tf.text.labels import class_numbers, order_classes
         (["inf", "2", "1"], ("1", "2", "inf")),
         (["1.0", "1", "0"], ("0", "1", "1.0")),
         (["2", "-1", "2"], ("-1", "2")),
+        (["10", "1_0", "9"], ("10", "1_0", "9")),
     ],
 )
 def test_order_is_numerical_for_finite_numbers_and_alphabetical_else(labels, expected):
@@ -33,8 +34,18 @@ def test_numbers_and_truth_values_are_names_where_all_names_are():
     assert class_numbers([1.0, "0"], ("1", "0")).tolist() == [0, 1]
     assert class_numbers([True, np.False_], ("True", "False")).tolist() == [0, 1]
     assert class_numbers([True, False], ("0", "1")).tolist() == [1, 0]
+    assert class_numbers([True, np.False_], ("1", "0")).tolist() == [0, 1]
+    assert class_numbers([True, False], ("1", "2")).tolist() == [1, 0]
     with pytest.raises(ValueError, match="label 1 is '0', which is not one of the 2 classes '1'"):
         class_numbers([1, 0], ("1", "2"))
+
+
+def test_whole_numbers_are_names_by_their_value():
+    assert class_numbers([1.0, 2, "2.0"], ("2.0", "1.0")).tolist() == [1, 0, 0]
+    assert class_numbers([1, "1.0", 0], ("1.0", "1", "0")).tolist() == [1, 0, 2]
+    with pytest.raises(ValueError, match="label 0 is '1', which is not one of the 3 classes '1.0'"):
+        class_numbers([1], ("1.0", "+1", "0"))  # ambiguous
+    assert class_numbers([0, 1, "1_1"], ("1_0", "1_1")).tolist() == [0, 1, 1]  # no numbers
 
 
 def test_whole_numbers_are_class_numbers_on_request():

@@ -16,7 +16,7 @@ from disan_tf.serving.fine_tuning.labels import (
     read_labels,
     single_column,
 )
-from disan_tf.serving.fine_tuning.texts import are_ids, read_texts, select_texts
+from disan_tf.serving.fine_tuning.texts import are_ids, check_tensors, read_texts, select_texts
 from disan_tf.serving.inference.inputs import are_two_columns, is_single
 
 
@@ -51,14 +51,38 @@ def read_examples(
         return (_read_batch(batch, **read) for batch in x), y
     if hasattr(x, "on_epoch_end"):  # a `Sequence` of Keras 2 or a `PyDataset` of Keras 3
         return _Batches(x, partial(_read_batch, **read)), y
-    texts = x if are_ids(x) else read_texts(x, fields)
+    texts = x if are_ids(x, fields) else read_texts(x, fields)
     check_labels(y is not None, kind)
     return texts, read_labels(y, texts, classes, kind)
 
 
 def read_weights(weights: Any) -> Any:
-    """Returns sample weights; lists become arrays, since Keras misreads lists."""
-    return np.asarray(weights, np.float32) if isinstance(weights, (list, tuple)) else weights
+    """Returns sample weights; lists and Series become arrays, since Keras misreads lists.
+
+    Raises:
+      ValueError: a weight is missing or not finite; the message has its position.
+    """
+    if weights is None:
+        return None
+    given = np.asarray(weights)
+    are_numbers = given.dtype.kind in "biuf"
+    convert = np.float32 if are_numbers else np.vectorize(_as_float, otypes=[np.float32])
+    numbers = convert(given)
+    are_wrong = ~np.isfinite(numbers).ravel()
+    if are_wrong.any():
+        place = int(are_wrong.argmax())
+        raise ValueError(
+            f"sample weight {place} is {given.ravel()[place]}; it must be a finite number, 0 to "
+            "leave a text out."
+        )
+    return weights if are_numbers and isinstance(weights, np.ndarray) else numbers
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):  # None, pandas.NA, a string
+        return float("nan")
 
 
 def _read_batch(batch: Any, **read: Any) -> tuple:
@@ -138,20 +162,26 @@ class _Batches(tf.keras.utils.Sequence):
         self._batches.on_epoch_end()
 
 
+def _weight_tensor(weights: tf.Tensor) -> tf.Tensor:
+    read = tf.numpy_function(read_weights, [weights], weights.dtype)
+    return tf.ensure_shape(read, weights.shape)
+
+
 def _read_dataset(
     dataset: tf.data.Dataset, fields: Sequence[str], classes: Sequence[str], kind: Optional[str]
 ) -> tf.data.Dataset:
     @tf.autograph.experimental.do_not_convert  # its errors would be tracebacks
     def convert(*parts: Any) -> tuple:
         texts, *others = _with_pair(parts, fields)
-        if isinstance(texts, Mapping) and not are_ids(texts):
-            texts = select_texts(texts, fields)
+        if not are_ids(texts, fields):
+            texts = select_texts(texts, fields) if isinstance(texts, Mapping) else texts
+            check_tensors(texts)
         check_labels(bool(others), kind)
         if kind is None:
             return (texts,)  # in a tuple: Keras would read a pair as (x, y)
         labels = single_column(others[0])
         if tf.is_tensor(labels):
             labels = label_tensor(labels, texts, classes, kind)
-        return (texts, labels, *others[1:])
+        return (texts, labels, *map(_weight_tensor, others[1:]))
 
     return dataset.map(convert, tf.data.AUTOTUNE)

@@ -35,13 +35,14 @@ def read_classes(
             f"classes={classes} must be a list of names; for a number of classes, give "
             f"num_classes={classes}."
         )
-    if isinstance(classes, (str, bytes, set, frozenset)):
+    if isinstance(classes, (str, bytes, set, frozenset, Mapping)):
         kind = "one string" if isinstance(classes, (str, bytes)) else "a set, which has no order"
-        raise ValueError(f"classes={classes!r} is {kind}; write a list of names.")
+        kind = "a mapping, whose values are ignored" if isinstance(classes, Mapping) else kind
+        raise ValueError(f"classes={classes!r} is {kind}; write a list of names, from number 0.")
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
-    names = tuple(map(str, names))  # of NumPy's strings
+    names = tuple(map(str.__str__, names))  # of NumPy's strings and of string enumerations
     if len(names) < 2 or len({name.strip() for name in names}) < len(names):
         raise ValueError(f"classes={names} must be at least two different names.")
     if not all(name.strip() for name in names):
@@ -104,7 +105,7 @@ def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str])
         return y
     if kind == "sets":
         return read_label_sets(y, classes, _count(texts))
-    labels = np.asarray(single_column(y))
+    labels = _as_array(single_column(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if _is_read(kind, labels.ndim, labels.dtype.kind in "OUST"):
@@ -121,12 +122,15 @@ def read_labels(y: Any, texts: Any, classes: Sequence[str], kind: Optional[str])
 def label_tensor(labels: tf.Tensor, texts: Any, classes: Sequence[str], kind: str) -> tf.Tensor:
     """Returns the labels of a batch as `read_labels` does."""
     if kind == "sets":
-        if labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
+        is_ragged = isinstance(labels, tf.RaggedTensor)
+        if is_ragged or labels.shape.rank != 2 or labels.shape[1] not in (None, len(classes)):
             raise ValueError(
                 f"the dataset's labels have the shape {labels.shape}; give batches with "
                 f"{len(classes)} numbers, 0 or 1, for each text."
             )
-        return tf.cast(labels, tf.float32)
+        shape = labels.shape[:1].concatenate([len(classes)])
+        read_rows = partial(read_label_sets, classes=classes)
+        return tf.ensure_shape(tf.numpy_function(read_rows, [labels], tf.float32), shape)
     if labels.shape.rank == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if _is_read(kind, labels.shape.rank, labels.dtype == tf.string):
@@ -150,7 +154,7 @@ def read_batch_labels(labels: Any, classes: Sequence[str]) -> Any:
     """
     labels = single_column(labels)
     if not tf.is_tensor(labels) or tf.executing_eagerly():
-        labels = np.asarray(labels)
+        labels = _as_array(labels)
         if labels.ndim > 1 and labels.shape[1:] != (1,):
             return labels
         return class_numbers(labels.ravel().tolist(), classes).reshape(labels.shape[:1])
@@ -235,11 +239,11 @@ def warn_of_labels(texts: Any, labels: Any, classes: Sequence[str]) -> None:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Replaces TensorFlow's report on a wrong label in a dataset by the ValueError behind it."""
+    """Replaces TensorFlow's report on a dataset's wrong label or weight by the ValueError."""
     try:
         yield
     except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"ValueError: (label \d+ is .*)", error.message)
+        found = re.search(r"ValueError: ((?:label|sample weight) \d+ is .*)", error.message)
         if not found:
             raise
         raise ValueError(found[1]) from None
@@ -252,6 +256,12 @@ def single_column(labels: Any) -> Any:
     if len(labels) != 1:
         raise ValueError(f"the labels have the columns {', '.join(labels)}; give one of them.")
     return next(iter(labels.values()))
+
+
+def _as_array(labels: Any) -> np.ndarray:
+    """Returns labels as an array; NumPy would name members of a string enumeration "Stars.ONE"."""
+    are_names = isinstance(labels, (list, tuple)) and any(isinstance(it, str) for it in labels)
+    return np.asarray(labels, object if are_names else None)
 
 
 def _is_read(kind: str, axes: Optional[int], are_names: bool) -> bool:

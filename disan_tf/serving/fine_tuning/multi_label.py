@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from disan_tf.common.checks import suggestion
 from disan_tf.layers.serialization import serializable
+from disan_tf.serving.inference.inputs import as_mapping
 
 _ONE_CLASS = ("sparse", "categorical")  # prefixes of losses' names
 _OF_PROBABILITIES = ("crossentropy", "bce", "kl_divergence", "kldivergence", "kld", "poisson")
@@ -15,7 +16,17 @@ _BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
 
 
 @serializable
-class F1OfLogits(tf.keras.metrics.F1Score):
+class F1OfProbabilities(tf.keras.metrics.F1Score):
+    """Keras' F1 score, also for labels of unknown shape, as Keras 2 gives those of generators."""
+
+    def update_state(self, y_true: tf.Tensor, y_pred: tf.Tensor, sample_weight: Any = None) -> Any:
+        y_pred = tf.convert_to_tensor(y_pred)
+        y_true = tf.ensure_shape(y_true, [None, y_pred.shape[-1]])
+        return super().update_state(y_true, y_pred, sample_weight)
+
+
+@serializable
+class F1OfLogits(F1OfProbabilities):
     """Keras' F1 score for logits; a class counts above a probability of .5."""
 
     def __init__(
@@ -33,7 +44,7 @@ class F1OfLogits(tf.keras.metrics.F1Score):
 
 def default_metrics(are_logits: bool) -> list:
     """Returns micro and macro F1 at a threshold of .5 for logits or probabilities."""
-    score = F1OfLogits if are_logits else tf.keras.metrics.F1Score
+    score = F1OfLogits if are_logits else F1OfProbabilities
     return [score(name, threshold=0.5, name=f"{name}_f1") for name in ("micro", "macro")]
 
 
@@ -72,36 +83,34 @@ def check_loss(loss: Any, name: str, multi_label: bool, are_logits: bool) -> Non
         )
 
 
-def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
+def read_label_sets(y: Any, classes: Sequence[str], count: Optional[int] = None) -> np.ndarray:
     """Returns the labels of texts as rows <float32>[count, classes] of 0 and 1.
 
     Args:
-      y: for each text a list of names, or a row of 0 and 1; or a DataFrame or dictionary with a
-        column of 0 and 1 for each class, in any order.
+      y: for each text a list of names, a row of 0 and 1, or a record (see `as_mapping`) of 0 and 1
+        for each class, in any order; or a DataFrame or dictionary with a column of 0 and 1 for each
+        class, in any order.
       classes: the names of the classes.
-      count: the number of texts.
+      count: the number of texts; None = as many as labels.
 
     Raises:
       ValueError: a name is no class, a number is neither 0 nor 1, or the shape does not fit.
     """
-    names = [str(name) for name in (y if isinstance(y, Mapping) else getattr(y, "columns", []))]
-    if {*names} == {*classes} and len(names) == len(classes):
-        y = np.stack([np.asarray(y[name]) for name in classes], axis=1)
-    if isinstance(y, Mapping):
-        raise ValueError(
-            "the labels are a mapping, whose keys must be the classes; or give a list of names, or "
-            "a row, for each text."
-        )
+    if isinstance(y, Mapping) or hasattr(y, "columns"):
+        y = _join_columns(y, classes)
     if hasattr(y, "dtype") and getattr(y, "ndim", len(getattr(y, "shape", ()))) == 2:
-        rows = np.asarray(y)
+        y = np.asarray(y)
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "biuf":
+        rows = y
     else:
-        sets = list(y)
+        sets = [_in_order(*item, classes) for item in enumerate(y)]
         if all(not isinstance(item, str) and _are_numbers(item) for item in sets) and any(
             len(item) for item in sets
         ):
             rows = _stack(sets)
         else:
             rows = np.stack([_row(*item, classes) for item in enumerate(sets)] or [np.zeros(0)])
+    count = len(rows) if count is None else count
     if rows.shape != (count, len(classes)):
         raise ValueError(
             f"give a list of names, or {len(classes)} numbers, 0 or 1, for each of the {count} "
@@ -114,6 +123,42 @@ def read_label_sets(y: Any, classes: Sequence[str], count: int) -> np.ndarray:
             f"label {position} is {rows[position].tolist()}; its numbers must be 0 or 1."
         )
     return rows
+
+
+def _join_columns(table: Any, classes: Sequence[str]) -> np.ndarray:
+    """Returns the columns of a table or mapping as an array, in the order of the classes."""
+    names = list(table if isinstance(table, Mapping) else table.columns)
+    keys = {_name(name): name for name in names}
+    if {*keys} != {*classes} or len(names) != len(classes):
+        kind = "mapping" if isinstance(table, Mapping) else "table"
+        raise ValueError(
+            f"the labels are a {kind}, whose names must be the classes; or give a list of names, "
+            "or a row, for each text."
+        )
+    columns = [np.asarray(table[keys[name]]) for name in classes]
+    if len({column.shape for column in columns}) > 1:
+        lengths = sorted(map(np.size, columns))
+        raise ValueError(f"the labels are columns of {lengths[0]} to {lengths[-1]} numbers.")
+    return np.stack(columns, axis=-1)
+
+
+def _in_order(position: int, item: Any, classes: Sequence[str]) -> Any:
+    """Returns the values of a record in the order of the classes, and other items as they are."""
+    record = as_mapping(item)
+    if not record:  # an empty Series may be a list of names
+        return item
+    values = {_name(name): value for name, value in record.items()}
+    if {*values} != {*classes} or len(record) != len(classes):
+        raise ValueError(
+            f"label {position} has the names {', '.join(values)[:80]}; they must be the "
+            f"{len(classes)} classes, each once."
+        )
+    return [values[name] for name in classes]
+
+
+def _name(key: Any) -> str:
+    """Returns a class name that a table may have as a number or as a string enumeration."""
+    return str.__str__(key) if isinstance(key, str) else str(key)
 
 
 def _are_numbers(item: Any) -> bool:
@@ -138,6 +183,7 @@ def _row(position: int, names: Any, classes: Sequence[str]) -> np.ndarray:
         )
     row = np.zeros(len(classes), np.float32)
     for name in names:
+        name = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
         if name not in classes:
             raise ValueError(
                 f"label {position} has {str(name)[:40]!r}, which is none of the {len(classes)} "

@@ -85,7 +85,8 @@ class TextClassifier(TextModel):
       activation: a function of the logits, or its name in Keras, such as "softmax"; None = logits.
       multi_label: whether a text may have several classes, or none. Then each class has an
         independent probability, the loss is binary cross-entropy, the metrics are micro and macro
-        F1, and labels are lists of names or rows of 0 and 1.
+        F1, and labels are lists of names, rows of 0 and 1, or records or a table with 0 or 1 for
+        each class.
       sequence_length: see `TextClassifierPreprocessor`.
       compile: whether the classifier is compiled; else call `compile` before `fit`.
       name: as for every Keras model.
@@ -458,7 +459,7 @@ class TextClassifier(TextModel):
 
     @tf.autograph.experimental.do_not_convert  # conversion would double the time of tracing
     def _outputs(self, texts: Any, training: Optional[bool]) -> tf.Tensor:
-        if not are_ids(texts):
+        if not are_ids(texts, self.sentence_model.fields):
             texts = self.preprocess(texts)
         fields = self.sentence_model.fields
         ids = [texts[field] for field in fields] if isinstance(texts, Mapping) else [texts]

@@ -176,14 +176,15 @@ def _is_list(value) -> bool:
 
 
 def _is_column(item) -> bool:
-    """Returns whether an item is rather a column of texts than a row, which would be a tuple."""
-    return not (is_single(item) or isinstance(item, (tuple, Mapping))) and hasattr(item, "__len__")
+    """Returns whether an item is rather a column of texts than a row: a tuple or a record."""
+    is_row = isinstance(item, tuple) or as_mapping(item) is not None
+    return not (is_row or is_single(item)) and hasattr(item, "__len__")
 
 
 def _read_item(item, where: str, columns: Columns) -> dict:
     """Returns the record of an item: a text, a pair, or a record."""
     item = item.numpy() if _is_tensor(item) else item
-    named = _as_mapping(item)
+    named = as_mapping(item)
     if named is not None:
         return _read_record(dict(named), where, columns)
     item = item.to_list() if hasattr(item, "to_list") else item
@@ -212,8 +213,8 @@ def _read_item(item, where: str, columns: Columns) -> dict:
     return {columns.texts[field][0]: text for field, text in zip(fields, texts)}
 
 
-def _as_mapping(item) -> Optional[Mapping]:
-    """Returns a record by name: a mapping, a named tuple, or a row of a pandas table."""
+def as_mapping(item) -> Optional[Mapping]:
+    """Returns a record by name: a mapping, a named tuple, or a row of a pandas or NumPy table."""
     if isinstance(item, Mapping):
         return item
     if isinstance(item, tuple) and hasattr(item, "_asdict"):
@@ -261,7 +262,7 @@ def as_text(value, where: str) -> str:
         value = value.decode("utf-8") if isinstance(value, bytes) else value
         if isinstance(value, str):
             value.encode("utf-8")
-            return str(value)
+            return str.__str__(value)  # a string enumeration's str() is the member's name
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{where} has the byte 0x{value[error.start]:02x} at {error.start}, which is not "

@@ -336,6 +336,7 @@ def test_equal_texts_with_several_labels_get_a_warning(tmp_path, second_text, te
         (["-1.0", "-1"], "-1", {"with the label -1": 1, "with the label -1.0": 1}),
         (["-1", "NaN"], "-1,nan", {"with the label -1": 1, "with the label NaN": 1}),
         (["-", "no, thanks"], "-", {"with the label -": 1}),
+        (["10", "1_0"], "10", {"with the label 10": 1}),
     ],
 )
 def test_rows_of_labels_are_dropped_and_counted(tmp_path, labels, drop, reasons):
@@ -422,7 +423,7 @@ def test_a_mistake_is_named_with_its_line_and_column(tmp_path, rows, changed, me
     assert message in refusal(write(tmp_path, *rows), options(**changed))
 
 
-@pytest.mark.parametrize("value", ["0.9", "5.1", "inf", "three"])
+@pytest.mark.parametrize("value", ["0.9", "5.1", "inf", "three", "0_3"])
 def test_a_score_outside_its_scale_is_refused(tmp_path, value):
     write(tmp_path, ("a", "b", value), columns=("text", "other", "score"))
     message = refusal(tmp_path, options(**SCORES))

@@ -2,6 +2,8 @@
 
 import copy
 import json
+from enum import Enum
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -71,6 +73,14 @@ def test_labels_are_names_or_rows(classifier, form):
     assert classifier.evaluate(TEXTS, FORMS[form], verbose=0) == pytest.approx(expected)
     batches = [(TEXTS[:9], FORMS[form][:9]), (TEXTS[9:], FORMS[form][9:])]
     assert classifier.evaluate(iter(batches), verbose=0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("activation", [None, "sigmoid"])
+def test_a_new_classifier_trains_from_a_generator(preset, activation):
+    options = {"classes": CLASSES, "multi_label": True, "activation": activation}
+    model = TextClassifier.from_preset(preset, **options)
+    scores = model.fit(iter([(TEXTS, NAMES)]), verbose=0).history
+    assert {"micro_f1", "macro_f1"} <= {*scores}
 
 
 def test_datasets_hold_rows(classifier):
@@ -146,6 +156,12 @@ def test_an_export_has_the_probabilities_of_each_class(classifier, tmp_path, cap
         ([[1, 0], [0, 1]], r"3 numbers, 0 or 1, .* each of the 2 texts; .* shape \(2, 2\)"),
         ([["good"]], r"the labels have the shape \(1, 3\)"),
         ({"good": [1, 0], "long": [0, 1]}, "the labels are a mapping"),
+        (
+            pd.DataFrame({"good": [1, 0], "long": [0, 1]}),
+            "the labels are a table, whose names must",
+        ),
+        ({"good": [1, 0], "long": [0], "rare": [0, 1]}, "the labels are columns of 1 to 2 numbers"),
+        ({"good": 1, "long": 0, "rare": 0}, "label 0 is '1'; give a list of names for each text"),
         ([0, 1], "label 0 is '0'; give a list of names"),
         (None, "the labels are missing"),
     ],
@@ -153,6 +169,21 @@ def test_an_export_has_the_probabilities_of_each_class(classifier, tmp_path, cap
 def test_wrong_labels_are_refused(classifier, labels, message):
     with pytest.raises(ValueError, match=message):
         classifier.fit(TEXTS[:2], labels, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, np.bytes_, tf.constant, partial(np.array, dtype=object)]
+)
+def test_names_may_be_an_array(make):
+    rows = read_label_sets(make([["good", "rare"], ["long", "good"]]), CLASSES, 2)
+    np.testing.assert_array_equal(rows, [[1, 0, 1], [1, 1, 0]])
+
+
+@pytest.mark.parametrize("row", [[-1, 0, 5], [0, 0.5, 0], [0, np.nan, 0]])
+def test_a_wrong_row_in_a_dataset_is_one_sentence(classifier, row):
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS[:2], [[1.0, 0, 1], row])).batch(2)
+    with pytest.raises(ValueError, match=r"^label 1 is \[.*\]; its numbers must be 0 or 1\.$"):
+        classifier.evaluate(dataset, verbose=0)
 
 
 def test_texts_without_any_class_are_rows_of_zeros():
@@ -214,11 +245,27 @@ def test_a_threshold_is_a_probability(classifier, threshold):
         classifier.predict_labels(TEXTS, threshold=threshold)
 
 
+def test_records_may_have_a_number_of_each_class():
+    frame = pd.DataFrame({"long": [1, 0], "rare": [0, 1], "good": [0, 1]})
+    records = frame.to_records(index=False)
+    rows = [row for _, row in frame.iterrows()]
+    tuples = list(frame.itertuples(index=False))
+    for labels in (frame, frame.to_dict("records"), rows, tuples, records, list(records)):
+        found = read_label_sets(labels, CLASSES, 2)
+        np.testing.assert_array_equal(found, [[0, 1, 0], [1, 0, 1]])
+    with pytest.raises(ValueError, match="label 0 has the names long, rare; .* the 3 classes, eac"):
+        read_label_sets(frame[["long", "rare"]].to_dict("records"), CLASSES, 2)
+
+
 def test_a_dictionary_may_have_a_column_of_each_class():
     columns = {name: [0, 1] for name in reversed(CLASSES)}
     columns[CLASSES[0]] = [1, 0]
     expected = [[1, 0, 0], [0, 1, 1]]
     np.testing.assert_array_equal(read_label_sets(columns, CLASSES, 2), expected)
+    named = dict(zip(Enum("Names", dict(zip("abc", columns)), type=str), columns.values()))
+    np.testing.assert_array_equal(read_label_sets(named, CLASSES, 2), expected)
+    numbered = pd.DataFrame(expected)[[2, 0, 1]]
+    np.testing.assert_array_equal(read_label_sets(numbered, ("0", "1", "2"), 2), expected)
 
 
 @pytest.mark.parametrize("activation, multi_label", [("softmax", True), ("sigmoid", False)])

@@ -5,6 +5,7 @@ import errno
 import json
 import pickle
 import sys
+from enum import Enum
 from functools import partial
 from unittest import mock
 
@@ -19,9 +20,10 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.options import options_of
 from disan_tf.serving.export import client
 from disan_tf.serving.fine_tuning.examples import read_examples
-from disan_tf.serving.fine_tuning.labels import labels_of
+from disan_tf.serving.fine_tuning.labels import labels_of, read_classes, read_labels
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
+from disan_tf.serving.fine_tuning.texts import read_texts
 from disan_tf.serving.inference.model import LoadedModel
 from tests.layers.test_arguments import wrong_values
 from tests.support.models.exports import Question, ask, decoded
@@ -180,6 +182,45 @@ def test_predict_ignores_labels(classifier):
             np.testing.assert_allclose(classifier.predict(given, verbose=0), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "numbers, message",
+    [
+        (pd.Series([1999, 5]), "item 0 is 1999"),
+        (np.array([5, 3]), r"item 0 is .*5.* \(int64\), not a text"),
+        ([*np.array([5, 3])], r"item 0 is .*5.* \(int64\), not a text"),
+        ({"text": np.array([1, 2])}, "item 0, 'text', is .*1.*, not a text"),
+        ({"text": np.array([[1, 2]])}, "item 0, 'text', is .*, not a text"),
+        (iter([np.array([5, 3])]), "item 0 is .*5"),
+        (
+            tf.data.Dataset.from_tensors([5, 3]),
+            r"the texts have the dtype int32 and the shape \(2,\); give strings, or word ids",
+        ),
+        (tf.data.Dataset.from_tensors({"text": [5, 3]}), "the texts have the dtype int32"),
+    ],
+)
+def test_a_column_of_numbers_is_no_batch_of_word_ids(classifier, numbers, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        classifier.predict_labels(numbers)
+
+
+@pytest.mark.parametrize(
+    "tokens, shape",
+    [
+        (tf.ragged.constant([["a", "fine", "film"], ["awful"]]), r"\(2, None\)"),
+        (tf.constant([["a", "film"], ["a", "plot"]]), r"\(2, 2\)"),
+    ],
+)
+def test_tensors_of_tokens_are_refused(classifier, tokens, shape):
+    message = f"the texts have the shape {shape}; give one string for each text, not a list of t"
+    with pytest.raises(ValueError, match=message):
+        classifier.predict(tf.data.Dataset.from_tensors(tokens))
+    with pytest.raises(ValueError, match=message):
+        classifier.preprocess(tokens)
+    texts = tf.data.Dataset.from_tensors(TEXTS[:4, None])
+    expected = classifier.predict(TEXTS[:4], verbose=0)
+    np.testing.assert_allclose(classifier.predict(texts, verbose=0), expected, rtol=1e-5)
+
+
 def test_evaluate_refuses_batches_without_labels(classifier):
     columns = tf.data.Dataset.from_tensor_slices({"text": TEXTS, "label": LABELS}).batch(9)
     for given in (columns, _sequence([(TEXTS,)])):
@@ -223,6 +264,36 @@ def test_weights_may_be_lists_and_class_weights_names(classifier):
         assert loss(train) > penalty
     found = fit(TEXTS, NAMES, validation_data=(TEXTS, NAMES, nothing)).history["val_loss"]
     assert found == pytest.approx([float(sum(model.losses))])
+
+
+@pytest.mark.parametrize(
+    "weights, shown",
+    [
+        ([1, None], "None"),
+        (pd.Series([1, np.nan]), "nan"),
+        (pd.array([1, None]), "(nan|<NA>)"),
+        (np.array([1, np.inf]), "inf"),
+        (np.array([[1.0], [np.nan]]), "nan"),
+        ([1, "x"], "x"),
+    ],
+)
+def test_a_missing_weight_is_refused_and_changes_nothing(classifier, weights, shown):
+    before = classifier.predict(TEXTS, verbose=0)
+    calls = [
+        partial(classifier.fit, TEXTS[:2], LABELS[:2], sample_weight=weights),
+        partial(
+            classifier.fit, TEXTS[:2], LABELS[:2], validation_data=(TEXTS[:2], [0, 1], weights)
+        ),
+        partial(classifier.train_on_batch, TEXTS[:2], LABELS[:2], weights),
+        partial(classifier.evaluate, _sequence([(TEXTS[:2], LABELS[:2], weights)])),
+    ]
+    if isinstance(weights, np.ndarray):
+        batch = TEXTS[:2], LABELS[:2], weights
+        calls.append(partial(classifier.fit, tf.data.Dataset.from_tensors(batch), verbose=0))
+    for call in calls:
+        with pytest.raises(ValueError, match=f"^sample weight 1 is {shown}; it must be a finite "):
+            call()
+    np.testing.assert_array_equal(classifier.predict(TEXTS, verbose=0), before)
 
 
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():
@@ -544,6 +615,21 @@ def test_pairs_come_from_datasets_and_generators_of_all_forms(nli_bundle):
     assert model.fit(batches, verbose=0).history
 
 
+def test_a_list_of_two_rows_is_no_list_of_two_columns():
+    pairs = pd.DataFrame({"premise": ["a film", "a plot"], "hypothesis": ["bad", "good"]})
+    fields, columns = (*pairs,), (pairs.premise, pairs.hypothesis)
+    for frame in (pairs, pairs[["hypothesis", "premise"]], pairs.assign(id=[3, 4])):
+        rows = [row for _, row in frame.iterrows()]
+        for given in (rows, [*frame.to_records()], frame.to_dict("records")):
+            assert np.array_equal(read_texts(given, fields), columns)
+    for given in ([*pairs.values], [*columns], [*map(tf.constant, columns)]):
+        with pytest.raises(ValueError, match="two lists of two strings may be rows or columns"):
+            read_texts(given, fields)
+    for given in (columns, [column[:1] for column in columns], [*map(iter, columns)]):
+        found = read_texts(given, fields)
+        assert np.array_equal(found, [column[: len(found[0])] for column in columns])
+
+
 def test_predictions_read_generators_of_single_texts(classifier):
     expected = classifier.predict(TEXTS, verbose=0)
     for texts in (iter(TEXTS), ({"text": text} for text in TEXTS), zip(TEXTS, NAMES)):
@@ -624,6 +710,14 @@ def test_fine_tune_gives_brackets_and_slashes_the_vectors_of_the_plain_signs(pre
         ({"classes": ("a", "b"), "num_classes": 3}, "num_classes=3, but classes has 2 names"),
         ({"classes": "ab"}, "classes='ab' is one string; write a list of names"),
         ({"classes": {"a", "b"}}, "is a set, which has no order; write a list of names"),
+        (
+            {"classes": {"pos": 1, "neg": 0}},
+            "is a mapping, whose values are ignored; write a list of",
+        ),
+        (
+            {"classes": {"0": "neg", "1": "pos"}},
+            "is a mapping, whose values are ignored; write a list",
+        ),
         ({"classes": ("a", "a")}, "must be at least two different names"),
         ({"classes": (0, 1)}, "must be strings, the names of the classes"),
         ({"classes": 2}, r"classes=2 must be a list of names; .* give num_classes=2\."),
@@ -638,6 +732,17 @@ def test_fine_tune_gives_brackets_and_slashes_the_vectors_of_the_plain_signs(pre
 def test_impossible_arguments_are_refused(arguments, error):
     with pytest.raises(ValueError, match=error):
         TextClassifier.from_preset(**{"preset": "demo", **arguments})
+
+
+def test_names_of_classes_and_texts_may_be_a_string_enumeration(classifier):
+    names = Enum("Names", {"WORSE": "bad", "BETTER": "good"}, type=str)
+    texts = Enum("Texts", {"FIRST": "a bad film", "SECOND": "a good film"}, type=str)
+    assert read_classes(names) == ("bad", "good")
+    assert read_texts([*texts], ("sentence",)).tolist() == ["a bad film", "a good film"]
+    labels = [names.BETTER, names.WORSE, "good"]
+    for given in (labels, np.array(labels, object)):
+        assert read_labels(given, TEXTS[:3], ("bad", "good"), "numbers").tolist() == [1, 0, 1]
+        assert classifier.preprocessor(TEXTS[:3], given)[1].tolist() == [1, 0, 1]
 
 
 READ_ELSEWHERE = {"preset", "model", "preprocessor", "words", "tokenizer", "config", "fields"}

@@ -1,6 +1,7 @@
 """Texts as people hold them in Python."""
 
 from collections import namedtuple
+from enum import Enum
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,6 +42,7 @@ class Dataset:
         TEXTS,
         (text for text in TEXTS),
         [text.encode() for text in TEXTS],
+        list(Enum("Texts", {"FIRST": TEXTS[0], "SECOND": TEXTS[1]}, type=str)),
         np.array(TEXTS, object),
         np.array(TEXTS)[:, None],
         tf.constant(TEXTS),
@@ -141,6 +143,8 @@ def test_lists_of_tokens_in_a_dataset_are_no_batches():
         FRAME.rename(columns={"premise": "sentence1", "hypothesis": "sentence2"}),
         [Named("one", "a film"), Named("two", "a plot")],
         FRAME.to_records(),
+        list(FRAME[["hypothesis", "premise"]].to_records(index=False)),
+        [row for _, row in FRAME[["hypothesis", "premise"]].iterrows()],
     ],
     ids=lambda inputs: type(inputs).__name__,
 )

@@ -12,7 +12,15 @@ from typing import Optional
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
-from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
+from disan_tf.cli.flag_errors import (
+    INTERNAL,
+    check_repetitions,
+    check_tuples,
+    config_file,
+    explain,
+    log_failure,
+    overridden,
+)
 from disan_tf.cli.help import HELP_FLAGS, STAND_INS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
 from disan_tf.common import installation, ownership, process
@@ -234,12 +242,26 @@ def _parse(argv: list[str]) -> list[str]:
         raise UserError("get_config of --config must return a ConfigDict.")
     if FLAGS.config is not None:
         check_tuples(argv, FLAGS.config)
+        _drop_optimizer_options(argv)
     if len(rest) > 1 and FLAGS.mode == "compare" and not FLAGS["runs"].present:
         FLAGS["runs"].parse(rest[1:])
         return rest[:1]
     if len(rest) > 1:
         raise UserError(f"{rest[1]} is not a flag; {_remedy(rest[1])}")
     return rest
+
+
+def _drop_optimizer_options(argv: list[str]) -> None:
+    """Removes the config's options of its own optimizer if the command line chooses another one."""
+    names, section = overridden(argv), "train.optimizer_options"
+    train = FLAGS.config.get("train", ConfigDict())
+    options = train.get("optimizer_options")
+    if not options or "train.optimizer" not in names:
+        return
+    if FLAGS["config"].parser.parse(config_file(argv)).train.optimizer != train.optimizer:
+        with FLAGS.config.unlocked():
+            for name in [name for name in options if f"{section}.{name}" not in names]:
+                del options[name]
 
 
 def _remedy(word: str) -> str:

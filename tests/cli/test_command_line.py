@@ -78,6 +78,24 @@ def test_training_fills_the_work_directory(workdir):
     assert described["versions"]["tensorflow"] == importlib.metadata.version("tensorflow")
 
 
+@pytest.mark.parametrize(
+    "options, refused",
+    [
+        ([], ""),
+        (["optimizer=adadelta", "optimizer_options.rho=0.8"], ""),
+        (["optimizer=adam"], ""),
+        (["optimizer=adam", "optimizer_options.rho=0.8"], "rho=0.8 is not an option of adam"),
+    ],
+)
+def test_another_optimizer_does_not_get_the_options_of_the_configs_own(
+    options, refused, data, tmp_path
+):
+    flags = [f"--config.train.{option}" for option in options]
+    command = "--mode=prepare", "--config=configs/dsa_sst.py:tiny", f"--data_dir={data}"
+    outcome = run(*command, f"--prepared_dir={tmp_path}", *flags)
+    assert outcome.returncode == 2 * bool(refused) and refused in outcome.stderr
+
+
 def test_evaluation_prints_and_writes_scores(workdir, data):
     outcome = run("--mode=evaluate", f"--workdir={workdir}", f"--data_dir={data}")
     assert outcome.returncode == 0, outcome.stderr

@@ -53,6 +53,7 @@ def best(corpus, tmp_path_factory):
 def test_it_learns_what_follows_a_word(corpus, tmp_path):
     config = _config(steps=300, evaluate_every=100, learning_rate=0.02)
     config.train.optimizer, config.train.clip_norm = "adam", 0.0
+    del config.train.optimizer_options
     trainer = make_loop(config, corpus, tmp_path)
     trainer.run()
     dev = records_of(trainer, "dev")[-1]

@@ -12,15 +12,7 @@ from typing import Optional
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
-from disan_tf.cli.flag_errors import (
-    INTERNAL,
-    check_repetitions,
-    check_tuples,
-    config_file,
-    explain,
-    log_failure,
-    overridden,
-)
+from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
 from disan_tf.cli.help import HELP_FLAGS, STAND_INS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
 from disan_tf.common import installation, ownership, process
@@ -242,7 +234,7 @@ def _parse(argv: list[str]) -> list[str]:
         raise UserError("get_config of --config must return a ConfigDict.")
     if FLAGS.config is not None:
         check_tuples(argv, FLAGS.config)
-        _drop_optimizer_options(argv)
+        _drop_optimizer_options()
     if len(rest) > 1 and FLAGS.mode == "compare" and not FLAGS["runs"].present:
         FLAGS["runs"].parse(rest[1:])
         return rest[:1]
@@ -251,16 +243,16 @@ def _parse(argv: list[str]) -> list[str]:
     return rest
 
 
-def _drop_optimizer_options(argv: list[str]) -> None:
-    """Removes the config's options of its own optimizer if the command line chooses another one."""
-    names, section = overridden(argv), "train.optimizer_options"
+def _drop_optimizer_options() -> None:
+    """Removes the options of the config's optimizer if the command line chooses another one."""
+    flag, section = FLAGS["config"], "train.optimizer_options"
     train = FLAGS.config.get("train", ConfigDict())
-    options = train.get("optimizer_options")
-    if not options or "train.optimizer" not in names:
+    given, options = flag.override_values, train.get("optimizer_options")
+    if not options or "train.optimizer" not in given:
         return
-    if FLAGS["config"].parser.parse(config_file(argv)).train.optimizer != train.optimizer:
+    if flag.parser.parse(flag.config_filename).train.optimizer != train.optimizer:
         with FLAGS.config.unlocked():
-            for name in [name for name in options if f"{section}.{name}" not in names]:
+            for name in [name for name in options if f"{section}.{name}" not in given]:
                 del options[name]
 
 

@@ -26,7 +26,7 @@ _OVERRIDE = re.compile(r"--?(?:no)?config\.([^=]+)(?:=(.*))?", re.DOTALL)
 
 def explain(error: Exception, argv: list[str], flag_values: flags.FlagValues) -> str:
     """Returns a sentence on an error in parsing flags or in loading or overriding a config."""
-    path = config_file(argv)
+    path = _config_file(argv)
     if isinstance(error, flags.UnrecognizedFlagError):
         return _unknown_flag(error.flagname, path, flag_values)
     if path and not Path(path.partition(":")[0]).is_file():
@@ -84,17 +84,12 @@ def log_failure(error: Exception, workdir: Optional[str]) -> str:
     )
 
 
-def overridden(argv: list[str]) -> list[str]:
-    """Returns the config options that the command line sets, such as "train.optimizer"."""
-    return [override[1] for override in map(_OVERRIDE.match, argv) if override]
-
-
 def check_repetitions(argv: list[str]) -> None:
     """Raises UserError if a config option is given twice.
 
     ml_collections does so up to 0.1.1; later versions use the last value, or join tuples.
     """
-    names = overridden(argv)
+    names = [override[1] for override in map(_OVERRIDE.match, argv) if override]
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"--config.{name} is given twice; keep one of them.")
@@ -115,7 +110,7 @@ def check_tuples(argv: list[str], config) -> None:
             raise UserError(f"--config.{override[1]}={text} must be {_TUPLE}.")
 
 
-def config_file(argv) -> Optional[str]:
+def _config_file(argv) -> Optional[str]:
     """Returns the value of --config, or None."""
     for argument, following in zip(argv, [*argv[1:], None]):
         name, _, value = argument.lstrip("-").partition("=")

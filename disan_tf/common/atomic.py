@@ -28,7 +28,7 @@ def write_atomically(path: PathLike, data: Union[str, bytes]) -> None:
 
 
 def write_together(folder: PathLike, contents: dict[str, bytes]) -> None:
-    """Writes files by name, and renames them in this order when the disk has them all."""
+    """Writes files, and renames them in the order of `contents` when the disk has all of them."""
     with contextlib.ExitStack() as stack:  # it closes and so renames files in reverse order
         for name, content in reversed(contents.items()):
             path = Path(folder) / name
@@ -104,8 +104,9 @@ def sync_and_rename(new: PathLike, target: PathLike) -> None:
 def replace_folder(new: PathLike, target: PathLike) -> None:
     """Gives the folder `new` in a `scratch_folder` the name `target`; an older one is removed.
 
-    The disk has all of its content first. If the renaming fails, the older folder gets its name
-    back. A kill between the two renamings leaves it in the scratch folder.
+    The new content reaches the disk first. If the renaming fails, the older folder gets its name
+    back. A kill between the two renamings leaves it in the scratch folder, which the next one for
+    this target removes.
     """
     new, target = Path(new), Path(target)
     old = new.with_name("old")

@@ -16,7 +16,7 @@ from disan_tf.common.schema import Schema, check_schema
 LONGEST_LINE = 1 << 22  # bytes; a line of many megabytes is no sentence and perhaps no text
 _BUFFER = 1 << 17  # bytes of a decompressed file
 LONGEST_JSON = 1 << 25  # bytes; Python's objects may take thirty times as many
-_DEEPEST_JSON = 100  # objects and lists inside each other; code that reads them may recurse
+DEEPEST_JSON = 100  # objects and lists inside each other; code that reads them may recurse
 _LONGEST_INTEGER = 300  # digits; integers above 1.8e308 cannot become floats
 
 
@@ -73,8 +73,8 @@ def check_depth(value):
     level, depth = [value], 0
     while level := [it for it in level if isinstance(it, (dict, list))]:
         depth += 1
-        if depth > _DEEPEST_JSON:
-            raise ValueError(f"it has more than {_DEEPEST_JSON} levels")
+        if depth > DEEPEST_JSON:
+            raise ValueError(f"it has more than {DEEPEST_JSON} levels")
         level = [part for it in level for part in (it.values() if isinstance(it, dict) else it)]
     return value
 

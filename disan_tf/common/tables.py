@@ -30,7 +30,7 @@ def csv_table(lines: Lines) -> str:
 def csv_rows(rows: Iterable[Iterable], quoting: int = csv.QUOTE_MINIMAL) -> str:
     """Renders rows of cells as CSV; `quoting` is a constant of the module `csv`."""
     lines: list[str] = []
-    # Before Python 3.13, a carriage return in a cell is quoted only if it is in the line's end.
+    # Before Python 3.13, `csv` quotes a carriage return only if the line's end contains one.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n", quoting=quoting)
     writer.writerows(rows)
     return "".join(line.removesuffix("\r\n") + "\n" for line in lines)

@@ -75,8 +75,8 @@ class DRCN(PairEncoder):
         is_joined = len(split_letters(functions)) > 1  # raises ValueError for an unknown one
         if is_joined and recurrence == "rnn" and layers > 1 and units % 2:
             raise ValueError(
-                f"units={units} must be even: a BiLSTM of {units} units joins the {functions} of "
-                "layer 2, half of them in each direction."
+                f"units={units} must be even: from layer 2 on, a BiLSTM joins the functions "
+                f"{functions}, with half of its units in each direction."
             )
         self.functions = functions
         self.aggregation = aggregation

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import check_depth, distinct_keys
+from disan_tf.common.files import DEEPEST_JSON, check_depth, distinct_keys
 
+_DEEP = f"JSON with more than {DEEPEST_JSON} levels of lists and objects"
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -21,11 +22,17 @@ def parse_json(line: str) -> dict:
         rejected.
     """
     try:
-        row = check_depth(_DECODER.decode(line))  # before functions that recurse
+        row = _DECODER.decode(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON ({error.msg}, column {error.colno})") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ValueError(_DEEP) from None
+    except ValueError as error:
         raise ValueError(f"not JSON ({error})") from None
+    try:
+        check_depth(row)
+    except ValueError:
+        raise ValueError(_DEEP) from None
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
     if "\\u" in line:

@@ -10,6 +10,9 @@ import numpy as np
 MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>", "nat", "#n/a"})
 
 
+_EXACT = 2**53  # whole numbers below it are exact in floating point
+
+
 def order_classes(labels: Iterable[str]) -> tuple[str, ...]:
     """Returns the distinct labels in numerical order, or alphabetically if one is no number.
 
@@ -23,7 +26,7 @@ def order_classes(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def parse_number(text: str) -> float:
-    """Returns the number that a text is; raises ValueError for others and for Python's "1_000"."""
+    """Returns the number that a text spells; ValueError for other texts and Python's "1_000"."""
     if "_" in text:
         raise ValueError(f"{text!r} is no number.")
     return float(text)
@@ -39,7 +42,7 @@ def _number(label: str) -> float:
 def _whole_names(classes: Sequence[str]) -> dict[float, int]:
     """Returns value -> class number if all names are whole numbers, else {}.
 
-    Of several names with one value, such as "1" and "1.0", only "1" has it.
+    If several names have one value, such as "1" and "1.0", the value belongs to "1".
     """
     values = [_number(name) for name in classes]
     if not all(value.is_integer() for value in values):
@@ -93,9 +96,10 @@ def _class_number(
             "of a class or its number, and a row without a label must be left out."
         )
     if whole and (not is_truth or whole.keys() >= {0, 1}):
-        if label in whole:
+        name = str(int(label))
+        if name not in numbers and abs(label) < _EXACT and label in whole:
             return whole[label]
-        return _class_number(position, str(int(label)), numbers, whole)  # raises
+        return _class_number(position, name, numbers, whole)
     if not 0 <= label < len(numbers):
         raise ValueError(
             f"label {position} is {label}, and the {len(numbers)} classes have the numbers 0 to "

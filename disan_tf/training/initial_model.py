@@ -161,7 +161,7 @@ def _copy(layer, source, besides=()) -> None:
 
 
 def _have_same_head(model: SentenceModel, source: SentenceModel) -> bool:
-    """Returns whether two models have the same task, and equal heads that read the same."""
+    """Returns whether two models have the same task, and equal heads of equal features."""
     heads = [
         (
             type(side),

@@ -229,7 +229,7 @@ class Loop:
                 "dev": {**dev, **self.scores.score_dev_selections()},
                 **self.scores.score_watched(),
             }
-            # At the end: until dev's line is in the log, no command can read the run.
+            # Last, because a run whose best step has no line for dev in the log cannot be read.
             self.best.keep(step, dev, self.method.may_choose)
         return scores, self.best.recorded()
 

@@ -179,17 +179,24 @@ def sums_of_rows(values: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tens
     return rows, tf.gather(sums, numbers)
 
 
-def row_sums(gradient) -> tf.Tensor:
-    """Returns a gradient's values; of a sparse one, the sum of each row's occurrences.
-
-    Under XLA, which knows no number of rows that depends on the data, rows of 0 follow.
-    """
+def sum_rows(gradient):
+    """Returns a gradient; of a sparse one, each row once, with the sum of its occurrences."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
-    if is_jit_compiled():
-        return _sums_of_distinct_rows(gradient.values, gradient.indices)[1]
     rows, numbers = tf.unique(gradient.indices)
-    return tf.math.unsorted_segment_sum(gradient.values, numbers, tf.size(rows))
+    sums = tf.math.unsorted_segment_sum(gradient.values, numbers, tf.size(rows))
+    return tf.IndexedSlices(sums, rows, gradient.dense_shape)
+
+
+def row_sums(gradient) -> tf.Tensor:
+    """Returns the values of `sum_rows`.
+
+    Under XLA, whose shapes cannot depend on the data, rows of zeros follow.
+    """
+    if is_jit_compiled() and isinstance(gradient, tf.IndexedSlices):
+        return _sums_of_distinct_rows(gradient.values, gradient.indices)[1]
+    summed = sum_rows(gradient)
+    return summed.values if isinstance(summed, tf.IndexedSlices) else summed
 
 
 def _sums_of_distinct_rows(values, rows):

@@ -37,8 +37,8 @@ def run_split(
 ) -> Outcome:
     """Runs a step by `make_evaluation_step` over a split, in batches of similar length.
 
-    The model's random counters are restored at the end. Sampled selections therefore depend on the
-    model and the split alone, and do not change the random numbers of a training.
+    The model's random counters are restored at the end. Sampled selections therefore depend only on
+    the model, the split and the batch size, and do not change the random numbers of a training.
 
     `model` is the `SentenceModel` that the step evaluates. `advance` is called with the number of
     examples in each finished batch.

@@ -120,7 +120,7 @@ def apply_gradients(
     Gradients are clipped here, not by Keras, in which only the outermost optimizer clips: a moving
     average or a loss-scale optimizer around another optimizer would switch its clipping off.
     Gradients with a global norm above `clip_norm` are scaled down to it; 0 = no clipping. The norm
-    is of the `row_sums`, by which the weights move.
+    is computed from the `row_sums`, which the optimizer applies.
 
     Returns:
       The gradients' norm before clipping, and 1 if they overflowed and no weight changed, else 0;

@@ -93,6 +93,10 @@ def test_another_optimizer_does_not_get_the_options_of_the_configs_own(
     flags = [f"--config.train.{option}" for option in options]
     command = "--mode=prepare", "--config=configs/dsa_sst.py:tiny", f"--data_dir={data}"
     outcome = run(*command, f"--prepared_dir={tmp_path}", *flags)
+    if options:  # the config may also stand in a file of flags
+        (tmp_path / "flags").write_text("\n".join(command))
+        again = run(f"--flagfile={tmp_path}/flags", f"--prepared_dir={tmp_path}", *flags)
+        assert (again.returncode, again.stderr) == (outcome.returncode, outcome.stderr)
     assert outcome.returncode == 2 * bool(refused) and refused in outcome.stderr
 
 

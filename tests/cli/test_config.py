@@ -85,7 +85,7 @@ def test_an_impossible_value_is_refused(name, value, sentence):
         ("drcn_snli", "", "train.batch_norm_batches", -1, "must be at least 0."),
         ("disan_sst", "", "train.batch_norm_batches", 9, "is for batch normalisation"),
         ("drcn_snli", "", "encoder.functions", "B-B", "must be some of B, Ca, Cs, D, M, joined by"),
-        ("drcn_snli", "B-Ca-Cs-M", "encoder.units", 25, "must be even: a BiLSTM of 25 units joins"),
+        ("drcn_snli", "B-Ca-Cs-M", "encoder.units", 25, "must be even: from layer 2 on, a BiLSTM"),
         ("drcn_snli", "", "train.plateau.monitor", "test", "must be train or dev."),
         ("drcn_snli", "", "data.word_features", False, "--config.embedding.name=characters reads"),
         ("elmo_disan_sst", "", "embedding.phrases", "whole", "must be own or cut."),

@@ -18,7 +18,7 @@ def test_a_json_line_is_its_object():
     [
         ('{"text": "a"', r"^not JSON \(Expecting ',' delimiter, column 13\)$"),
         ("", "^not JSON"),
-        ("[" * 100_000, "^not JSON"),
+        ("[" * 100_000, "^JSON with more than 100 levels"),
         ('["text"]', "^not a JSON object$"),
         ('{"a": {"b": 1, "b": 2}}', r"^not JSON \(the key 'b' is repeated\)$"),
         ('{"p": NaN}', r"^not JSON \(NaN is not a number of JSON\)$"),
@@ -38,7 +38,7 @@ def test_a_deep_line_is_refused_at_the_same_depth_everywhere():
 
     assert parse_json(line(99))["text"] == "A"
     for depth in [*range(100, 1_100, 50), *range(960, 1_000)]:
-        with pytest.raises(ValueError, match="^not JSON .*(more than 100 levels|recursion)"):
+        with pytest.raises(ValueError, match="^JSON with more than 100 levels of lists"):
             parse_json(line(depth))
 
 

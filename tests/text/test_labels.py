@@ -46,6 +46,10 @@ def test_whole_numbers_are_names_by_their_value():
     with pytest.raises(ValueError, match="label 0 is '1', which is not one of the 3 classes '1.0'"):
         class_numbers([1], ("1.0", "+1", "0"))  # ambiguous
     assert class_numbers([0, 1, "1_1"], ("1_0", "1_1")).tolist() == [0, 1, 1]  # no numbers
+    large = f"{2**53 + 1}", "5"  # whose neighbour has the same floating-point number
+    assert class_numbers([2**53 + 1, 5], large).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="label 0 is '9007199254740992'"):
+        class_numbers([2**53], large)
 
 
 def test_whole_numbers_are_class_numbers_on_request():

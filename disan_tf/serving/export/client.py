@@ -47,6 +47,14 @@ class WordIdsError(ValueError):
     """The error for a SavedModel that takes word ids: the client only has texts."""
 
 
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class Client:
     """An exported model, in a folder with `metadata.json`.
 
@@ -79,7 +87,10 @@ class Client:
         A row of one text may also be the text. Texts of similar length share a batch, which has
         fewer rows if they are long. InputError names a wrong row.
         """
-        read, most = self._read(rows), None
+        return self._predict(self._read(rows), batch_size)
+
+    def _predict(self, read, batch_size=32) -> list[dict[str, np.ndarray]]:
+        most = None
         if self._words is not None:
             limit, most = self.metadata["max_tokens"], MOST_PAIRS
             # One token more than the model reads, so that it can mark truncated texts.
@@ -98,14 +109,14 @@ class Client:
         fields, read = self.metadata["inputs"], []
         for number, row in enumerate([rows] if isinstance(rows, str) else rows):
             texts = list(row) if np.iterable(row) and not isinstance(row, str) else [row]
-            shown = f"row {number} is {repr(row)[:80]}"
+            wrong = ""
             if len(texts) != len(fields) or not all(isinstance(text, str) for text in texts):
                 wanted = " and ".join(f"a string for {field}" for field in fields)
-                raise InputError(f"{shown}; write a list with {wanted}")
-            try:
-                "".join(texts).encode("utf-8")
-            except UnicodeEncodeError:  # such as an argument in another encoding
-                raise InputError(f"{shown}, which is not UTF-8; convert the text") from None
+                wrong = f"; write a list with {wanted}"
+            elif not _is_unicode("".join(texts)):  # such as an argument in another encoding
+                wrong = ", which is not UTF-8; convert the text"
+            if wrong:
+                raise InputError(f"row {number} is {repr(row)[:80]}{wrong}")
             read.append(texts)
         return read
 
@@ -144,7 +155,7 @@ class Client:
         read = self._read(rows)
         return [
             self._describe(outputs) if any(map(self._has_token, texts)) else "blank"
-            for texts, outputs in zip(read, self.predict(read))
+            for texts, outputs in zip(read, self._predict(read))
         ]
 
     def _describe(self, outputs) -> str:

@@ -64,6 +64,8 @@ def read_weights(weights: Any) -> Any:
     """
     if weights is None:
         return None
+    if isinstance(weights, Mapping):  # by output
+        return {name: read_weights(of_output) for name, of_output in weights.items()}
     given = np.asarray(weights)
     are_numbers = given.dtype.kind in "biuf"
     convert = np.float32 if are_numbers else np.vectorize(_as_float, otypes=[np.float32])
@@ -162,7 +164,9 @@ class _Batches(tf.keras.utils.Sequence):
         self._batches.on_epoch_end()
 
 
-def _weight_tensor(weights: tf.Tensor) -> tf.Tensor:
+def _weight_tensor(weights: Optional[tf.Tensor]) -> Optional[tf.Tensor]:
+    if weights is None:
+        return None
     read = tf.numpy_function(read_weights, [weights], weights.dtype)
     return tf.ensure_shape(read, weights.shape)
 

@@ -38,7 +38,8 @@ def read_classes(
     if isinstance(classes, (str, bytes, set, frozenset, Mapping)):
         kind = "one string" if isinstance(classes, (str, bytes)) else "a set, which has no order"
         kind = "a mapping, whose values are ignored" if isinstance(classes, Mapping) else kind
-        raise ValueError(f"classes={classes!r} is {kind}; write a list of names, from number 0.")
+        remedy = "write a list of names in the order of their class numbers"
+        raise ValueError(f"classes={classes!r} is {kind}; {remedy}.")
     names = tuple(classes)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"classes={names} must be strings, the names of the classes.")
@@ -237,13 +238,17 @@ def warn_of_labels(texts: Any, labels: Any, classes: Sequence[str]) -> None:
         warnings.warn(sentence, stacklevel=3)
 
 
+# The errors of `read_labels`, `read_label_sets` and `read_weights` in a dataset.
+_PLAIN = r"ValueError: ((?:label \d+ (?:is|has)|sample weight \d+ is|give a list of names) .*)"
+
+
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Replaces TensorFlow's report on a dataset's wrong label or weight by the ValueError."""
     try:
         yield
     except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"ValueError: ((?:label|sample weight) \d+ is .*)", error.message)
+        found = re.search(_PLAIN, error.message)
         if not found:
             raise
         raise ValueError(found[1]) from None

@@ -17,7 +17,7 @@ _BINARY = ("binary", "bce", "hinge", "squared_hinge", "squaredhinge")
 
 @serializable
 class F1OfProbabilities(tf.keras.metrics.F1Score):
-    """Keras' F1 score, also for labels of unknown shape, as Keras 2 gives those of generators."""
+    """Keras' F1 score, also for labels of unknown shape, which Keras 2 passes from generators."""
 
     def update_state(self, y_true: tf.Tensor, y_pred: tf.Tensor, sample_weight: Any = None) -> Any:
         y_pred = tf.convert_to_tensor(y_pred)
@@ -132,8 +132,9 @@ def _join_columns(table: Any, classes: Sequence[str]) -> np.ndarray:
     if {*keys} != {*classes} or len(names) != len(classes):
         kind = "mapping" if isinstance(table, Mapping) else "table"
         raise ValueError(
-            f"the labels are a {kind}, whose names must be the classes; or give a list of names, "
-            "or a row, for each text."
+            f"the labels are a {kind} with the columns {', '.join(map(_name, names))[:80]}; they "
+            f"must be the {len(classes)} classes, each once. Or give a list of names, or a row, "
+            "for each text."
         )
     columns = [np.asarray(table[keys[name]]) for name in classes]
     if len({column.shape for column in columns}) > 1:
@@ -145,7 +146,7 @@ def _join_columns(table: Any, classes: Sequence[str]) -> np.ndarray:
 def _in_order(position: int, item: Any, classes: Sequence[str]) -> Any:
     """Returns the values of a record in the order of the classes, and other items as they are."""
     record = as_mapping(item)
-    if not record:  # an empty Series may be a list of names
+    if not record and not isinstance(item, Mapping):  # an empty Series may be a list of names
         return item
     values = {_name(name): value for name, value in record.items()}
     if {*values} != {*classes} or len(record) != len(classes):

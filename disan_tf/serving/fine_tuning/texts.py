@@ -78,10 +78,12 @@ def select_texts(texts: Mapping, fields: Sequence[str]) -> Any:
 def are_ids(x: Any, fields: Optional[Sequence[str]] = None) -> bool:
     """Returns whether an input holds word ids: integers [batch, length], in arrays or tensors.
 
-    A mapping must have the names in `fields`, unless these are None.
+    A mapping must have the names in `fields`, unless these are None; other names are ignored.
     """
-    if fields is not None and isinstance(x, Mapping) and {*x} != {*fields}:
-        return False
+    if fields is not None and isinstance(x, Mapping):
+        if not {*fields} <= {*x}:
+            return False
+        x = [x[field] for field in fields]
     parts = tf.nest.flatten(x)
     return bool(parts) and all(
         getattr(getattr(part, "dtype", None), "name", "").startswith(("int", "uint"))

@@ -72,8 +72,8 @@ def attend(
       text_column: the columns of the texts; none = see `columns_of`.
 
     Raises:
-      UserError: see `read_chunks`; a text is too long; a record has a field called "axes",
-        "field_names" or like a mean; or the folder is not empty or cannot be written.
+      UserError: see `read_chunks`; a text is too long; a record has a field whose name
+        `attend` writes, "axes", "field_names" or "<tensor>_mean"; or the folder is not empty or cannot be written.
     """
     target, text_to_ids = Path(output_dir).resolve(), bundle.traced_text_to_ids()
     if target.exists() and not target.is_dir():

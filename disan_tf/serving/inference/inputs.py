@@ -141,7 +141,7 @@ def _read_table(table, names: list, columns: Columns) -> list[dict]:
         described = " and ".join(f"{name} has {count:,}" for name, count in counts.items())
         raise ValueError(f"the columns must have equally many texts, but {described}.")
     return [
-        _read_record(dict(zip(read, row)), f"item {place}", columns)
+        _read_record(_present(dict(zip(read, row)), columns), f"item {place}", columns)
         for place, row in enumerate(zip(*read.values()))
     ]
 
@@ -165,14 +165,30 @@ def _columns_of(table, names: list, field: str, columns: Columns) -> list[str]:
 
 
 def _cell(value):
-    """Returns the value of a table's cell; a list of tokens is a list, a missing value None."""
+    """Returns the value of a table's cell; a list of tokens is a list."""
     for method in ("as_py", "to_list"):  # of Arrow and polars
         value = getattr(value, method)() if hasattr(value, method) else value
-    return None if isinstance(value, float) and np.isnan(value) else value  # pandas' NaN
+    return value
+
+
+def _present(row: dict, columns: Columns) -> dict:
+    """Returns a row of a table, with None for missing tokens, and for a missing text beside some."""
+    lists, has_tokens = map(columns.list_name, columns.fields), any(map(_is_list, row.values()))
+    absent = {*lists} | ({*row} if has_tokens else set())
+    return {
+        name: None if name in absent and _is_missing(value) else value
+        for name, value in row.items()
+    }
+
+
+def _is_missing(value) -> bool:
+    """Returns whether a cell is None, NaN, or pandas' NA."""
+    is_nan = isinstance(value, float) and np.isnan(value)
+    return value is None or is_nan or type(value).__name__ == "NAType"
 
 
 def _is_list(value) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray))
+    return isinstance(value, (list, tuple, np.ndarray)) or _is_tensor(value)
 
 
 def _is_column(item) -> bool:

@@ -131,7 +131,7 @@ def open_new(path) -> Iterator[BinaryIO]:
             yield file
         return
     if target.suffix.lower() in COMPRESSED:
-        raise UserError(f"{path}: no output is compressed; name a file without {target.suffix}.")
+        raise UserError(f"{path}: outputs are not compressed; use a name without {target.suffix}.")
     _check_absent(target, path)
     atomic.make_parent(target)
     with atomic.open_atomically(target) as file:

@@ -225,9 +225,10 @@ class LoadedModel:
 
         Returns:
           For each input `label`, or `score` for relatedness, and `probabilities` of all classes, or
-          of the `top_k` most probable. For a blank input they are None, or with `top_k` there are
-          none, and `blank` is True. Where the model knows no word of a text, `no_known_word` is
-          True. Where a text is longer than `max_tokens`, `truncated` is True.
+          of the `top_k` most probable. For a blank input, `label` or `score` is None, `blank` is
+          True, and `probabilities` holds None for each class, or is empty with `top_k`. Where the
+          model knows no word of a text, `no_known_word` is True. Where a text is longer than
+          `max_tokens`, `truncated` is True.
         """
         tokens, outputs, are_cut = self._predict(sentences, batch_size)
         count = None if top_k is None else check_count("top_k", top_k)

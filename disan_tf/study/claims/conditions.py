@@ -90,7 +90,7 @@ def _patience_ended(first: dict, second: dict) -> bool:
 
 
 def _ended_by_patience(result: dict) -> list[bool]:
-    """Tells for each member whether patience ended its training."""
+    """Returns, for each member, whether patience ended its training."""
     train = result["config"]["train"]
     limit = train.get("steps", 0)
     return [bool(train.get("patience")) and m["steps"] < limit for m in members_of(result)]

@@ -42,6 +42,7 @@ Published scores of models that we did not train count as constants without vari
 are not comparable with them.
 `python run.py --mode=report` writes both files from the recorded results.
 """
+_BY_CHANCE = "expected under the null hypothesis"
 _KINDS = ("accuracy", "speed or size")
 
 
@@ -127,7 +128,7 @@ def _summary(ledger: Ledger) -> str:
         found = [finding.interval for finding in tested if finding.covers == covers]
         excluding = sum(interval.low > 0 or interval.high < 0 for interval in found)
         chance = f"{0.05 * len(found):.1f}"
-        columns = "intervals over", "number", "that exclude 0", "by chance, if no models differed"
+        columns = "interval covers", "intervals", "intervals that exclude 0", _BY_CHANCE
         rows.append(dict(zip(columns, (name, len(found), excluding, chance))))
     decided = [entry for entry in entries if entry.verdict not in (UNDECIDED, NOT_TESTED)]
     lent = sum(entry.finding.covers == BORROWED for entry in decided)

@@ -16,6 +16,7 @@ from disan_tf.input_pipeline import Split, make_dataset
 from disan_tf.ops import batch_share
 from disan_tf.ops.batch_share import Share
 from disan_tf.training.compilation import Compiler
+from disan_tf.training.optimizers import sum_rows
 
 STOP = "stop"
 _STOP = tf.TensorSpec([], tf.float32, name=STOP)
@@ -176,20 +177,11 @@ def summed(gradients: list, measured: dict) -> tuple[list, dict]:
     """
     if batch_share.current() is None:
         return gradients, measured
-    known = [_by_row(gradient) for gradient in gradients if gradient is not None]
+    known = [sum_rows(gradient) for gradient in gradients if gradient is not None]
     sums = batch_share.total([*known, tf.stack(list(measured.values()))])
     values, known = tf.unstack(sums.pop()), iter(sums)
     sums = [None if gradient is None else next(known) for gradient in gradients]
     return sums, dict(zip(measured, values))
-
-
-def _by_row(gradient):
-    """Sums the occurrences of each row in a sparse gradient, so that less is sent."""
-    if not isinstance(gradient, tf.IndexedSlices):
-        return gradient
-    rows, places = tf.unique(gradient.indices)
-    values = tf.math.unsorted_segment_sum(gradient.values, places, tf.size(rows))
-    return tf.IndexedSlices(values, rows, gradient.dense_shape)
 
 
 def shares_of(batches: np.ndarray, replicas: int) -> np.ndarray:

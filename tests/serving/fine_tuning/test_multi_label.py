@@ -158,7 +158,7 @@ def test_an_export_has_the_probabilities_of_each_class(classifier, tmp_path, cap
         ({"good": [1, 0], "long": [0, 1]}, "the labels are a mapping"),
         (
             pd.DataFrame({"good": [1, 0], "long": [0, 1]}),
-            "the labels are a table, whose names must",
+            "the labels are a table with the columns good, long; they must be the 3 classes, each",
         ),
         ({"good": [1, 0], "long": [0], "rare": [0, 1]}, "the labels are columns of 1 to 2 numbers"),
         ({"good": 1, "long": 0, "rare": 0}, "label 0 is '1'; give a list of names for each text"),
@@ -179,10 +179,18 @@ def test_names_may_be_an_array(make):
     np.testing.assert_array_equal(rows, [[1, 0, 1], [1, 1, 0]])
 
 
-@pytest.mark.parametrize("row", [[-1, 0, 5], [0, 0.5, 0], [0, np.nan, 0]])
-def test_a_wrong_row_in_a_dataset_is_one_sentence(classifier, row):
-    dataset = tf.data.Dataset.from_tensor_slices((TEXTS[:2], [[1.0, 0, 1], row])).batch(2)
-    with pytest.raises(ValueError, match=r"^label 1 is \[.*\]; its numbers must be 0 or 1\.$"):
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ([[1.0, 0, 1], [-1, 0, 5]], r"label 1 is \[.*\]; its numbers must be 0 or 1\."),
+        ([[1.0, 0, 1], [0, 0.5, 0]], r"label 1 is \[.*\]; its numbers must be 0 or 1\."),
+        ([[1.0, 0, 1], [0, np.nan, 0]], r"label 1 is \[.*\]; its numbers must be 0 or 1\."),
+        ([["good", "odd", "rare"]] * 2, "label 0 has 'odd', which is none of the 3 classes.*"),
+    ],
+)
+def test_a_wrong_row_in_a_dataset_is_one_sentence(classifier, rows, message):
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS[:2], rows)).batch(2)
+    with pytest.raises(ValueError, match=f"^{message}$"):
         classifier.evaluate(dataset, verbose=0)
 
 
@@ -253,6 +261,8 @@ def test_records_may_have_a_number_of_each_class():
     for labels in (frame, frame.to_dict("records"), rows, tuples, records, list(records)):
         found = read_label_sets(labels, CLASSES, 2)
         np.testing.assert_array_equal(found, [[0, 1, 0], [1, 0, 1]])
+    with pytest.raises(ValueError, match="label 0 has the names ; they must be the 3 classes"):
+        read_label_sets([{}, {"good": 1, "long": 0, "rare": 0}], CLASSES, 2)
     with pytest.raises(ValueError, match="label 0 has the names long, rare; .* the 3 classes, eac"):
         read_label_sets(frame[["long", "rare"]].to_dict("records"), CLASSES, 2)
 

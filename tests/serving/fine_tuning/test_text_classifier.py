@@ -19,7 +19,7 @@ from disan_tf.common import atomic
 from disan_tf.common.errors import UserError
 from disan_tf.common.options import options_of
 from disan_tf.serving.export import client
-from disan_tf.serving.fine_tuning.examples import read_examples
+from disan_tf.serving.fine_tuning.examples import read_examples, read_weights
 from disan_tf.serving.fine_tuning.labels import labels_of, read_classes, read_labels
 from disan_tf.serving.fine_tuning.preprocessor import TextClassifierPreprocessor
 from disan_tf.serving.fine_tuning.text_classifier import TextClassifier
@@ -203,6 +203,13 @@ def test_a_column_of_numbers_is_no_batch_of_word_ids(classifier, numbers, messag
         classifier.predict_labels(numbers)
 
 
+def test_other_columns_beside_word_ids_are_ignored(classifier):
+    ids = classifier.preprocess(TEXTS[:2])
+    expected = classifier.predict(ids, verbose=0)
+    found = classifier.predict({**ids, "number": ids["sentence"][:, :1]}, verbose=0)
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize(
     "tokens, shape",
     [
@@ -294,6 +301,13 @@ def test_a_missing_weight_is_refused_and_changes_nothing(classifier, weights, sh
         with pytest.raises(ValueError, match=f"^sample weight 1 is {shown}; it must be a finite "):
             call()
     np.testing.assert_array_equal(classifier.predict(TEXTS, verbose=0), before)
+
+
+def test_weights_may_be_none_in_a_dataset_and_named_by_output(classifier):
+    part = tf.data.Dataset.from_tensors((TEXTS[:2], LABELS[:2])).map(lambda *it: (*it, None))
+    plain = classifier.evaluate(TEXTS[:2], LABELS[:2], verbose=0)
+    assert classifier.evaluate(part, verbose=0) == plain
+    assert read_weights({"output": [1, 2]})["output"].tolist() == [1.0, 2.0]
 
 
 def test_numbers_in_a_dataset_are_names_where_the_classes_are_numbers():

@@ -177,6 +177,7 @@ def test_tables_and_records_have_the_same_tokens():
     arrow = [tokens and Cell(value=tokens) for tokens in columns["tokens"]]
     series = [tokens and pd.Series(tokens) for tokens in columns["tokens"]]
     tables = [pd.DataFrame(records), *({**columns, "tokens": it} for it in (arrow, series))]
+    tables.append(pd.DataFrame({**columns, "text": pd.array(columns["text"], dtype="string")}))
     for inputs in (records, columns, *tables):
         found = read_inputs(inputs)
         assert [SINGLE.find_tokens(it, "sentence") or it["text"] for it in found] == expected
@@ -184,8 +185,15 @@ def test_tables_and_records_have_the_same_tokens():
         {"tokens": [it]} for it in "ab"
     ]
     assert read_inputs(pd.DataFrame({"text": ["a"], "tokens": [1]})) == [{"text": "a"}]
+    tensors = {"text": ["a", "b"], "tokens": [tf.constant(["A", "a"]), None]}
+    assert read_inputs(tensors) == [
+        {"text": "a", "tokens": ["A", "a"]},
+        {"text": "b", "tokens": None},
+    ]
     with pytest.raises(ValueError, match='item 0: "tokens" is not a list of strings'):
         read_inputs(pd.DataFrame({"tokens": [1]}))
+    with pytest.raises(ValueError, match=r"item 1, 'text', is nan \(float\)"):
+        read_inputs(pd.DataFrame({"text": ["a", np.nan]}))
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,9 @@ def test_an_output_that_cannot_be_a_file_is_refused(bundle, texts, tmp_path):
         predict(bundle, texts, tmp_path)
     with pytest.raises(UserError, match="cannot be written"):
         predict(bundle, texts, texts / "out.jsonl")
-    with pytest.raises(UserError, match=r"GZ: no output is compressed; name .* without \.GZ\.$"):
+    with pytest.raises(
+        UserError, match=r"GZ: outputs are not compressed; use a name without \.GZ\.$"
+    ):
         predict(bundle, texts, tmp_path / "out.csv.GZ")
     assert not (tmp_path / "out.csv.GZ").exists()
 

@@ -146,8 +146,8 @@ def _join_columns(table: Any, classes: Sequence[str]) -> np.ndarray:
 def _in_order(position: int, item: Any, classes: Sequence[str]) -> Any:
     """Returns the values of a record in the order of the classes, and other items as they are."""
     record = as_mapping(item)
-    if not record and not isinstance(item, Mapping):  # an empty Series may be a list of names
-        return item
+    if record is None or not (record or isinstance(item, Mapping)):
+        return item  # also an empty Series, which may be a list of names
     values = {_name(name): value for name, value in record.items()}
     if {*values} != {*classes} or len(record) != len(classes):
         raise ValueError(

@@ -73,7 +73,8 @@ def attend(
 
     Raises:
       UserError: see `read_chunks`; a text is too long; a record has a field whose name
-        `attend` writes, "axes", "field_names" or "<tensor>_mean"; or the folder is not empty or cannot be written.
+        `attend` writes, "axes", "field_names" or "<tensor>_mean"; or the folder is not empty or
+        cannot be written.
     """
     target, text_to_ids = Path(output_dir).resolve(), bundle.traced_text_to_ids()
     if target.exists() and not target.is_dir():

@@ -172,7 +172,7 @@ def _cell(value):
 
 
 def _present(row: dict, columns: Columns) -> dict:
-    """Returns a row of a table, with None for missing tokens, and for a missing text beside some."""
+    """Returns a row of a table, with None for missing tokens and a missing text beside tokens."""
     lists, has_tokens = map(columns.list_name, columns.fields), any(map(_is_list, row.values()))
     absent = {*lists} | ({*row} if has_tokens else set())
     return {

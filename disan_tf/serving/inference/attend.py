@@ -72,9 +72,8 @@ def attend(
       text_column: the columns of the texts; none = see `columns_of`.
 
     Raises:
-      UserError: see `read_chunks`; a text is too long; a record has a field whose name
-        `attend` writes, "axes", "field_names" or "<tensor>_mean"; or the folder is not empty or
-        cannot be written.
+      UserError: see `read_chunks`; a text is too long; or the folder is not empty or cannot be
+        written.
     """
     target, text_to_ids = Path(output_dir).resolve(), bundle.traced_text_to_ids()
     if target.exists() and not target.is_dir():
@@ -102,13 +101,7 @@ def attend(
                 (described,) = describe_all([sentences], outputs, bundle, marks_blank=False)
                 record = add_prediction(_with_tokens(record, sentences, columns), described)
                 names = _field_names(record, described, columns)
-                added = {"field_names": names, **_describe(tensors)}
-                if taken := [name for name in record if name in added]:
-                    raise UserError(
-                        f'{places[count - 1]}: "{taken[0]}" is a name that attend writes; rename '
-                        "or remove this field."
-                    )
-                _write(folder / f"{count:05d}", {**record, **added}, tensors)
+                _write(folder / f"{count:05d}", {**record, "field_names": names}, tensors)
                 vectors.add(count, tensors)
         vectors.write(folder)
         finish(folder)
@@ -149,19 +142,14 @@ def _field_names(record: dict, described: dict, columns: Columns) -> dict[str, d
     return {"sentences": texts, "prediction": dict(zip(described, added))}
 
 
-def _describe(tensors: dict[str, np.ndarray]) -> dict:
-    """Returns the "axes" of tensors, and each tensor's mean over the features."""
+def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
+    write_arrays(stem.with_suffix(".npz"), **tensors)
     axes, means = {}, {}
     for name, tensor in tensors.items():
         is_vectors = name.endswith(WEIGHT_VECTORS)
         axes[name] = ["iteration", "attention", "feature"] if is_vectors else _AXES[tensor.ndim]
         means[f"{name}_mean"] = tensor.mean(axis=-1, dtype=np.float64).round(6).tolist()
-    return {"axes": axes, **means}
-
-
-def _write(stem: Path, record: dict, tensors: dict[str, np.ndarray]) -> None:
-    write_arrays(stem.with_suffix(".npz"), **tensors)
-    text = json.dumps(record, ensure_ascii=False) + "\n"
+    text = json.dumps({**record, "axes": axes, **means}, ensure_ascii=False) + "\n"
     write_atomically(stem.with_suffix(".json"), text)
 
 

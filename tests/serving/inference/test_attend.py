@@ -115,15 +115,6 @@ def test_the_prediction_replaces_no_field_of_the_input(bundle, tmp_path):
     assert line.probabilities == description["probabilities"]
 
 
-@pytest.mark.parametrize("name", ["axes", "field_names", "forward_attention_mean"])
-def test_a_field_that_attend_would_replace_is_refused(name, bundle, tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text(f'{{"text": "a film"}}\n{{"text": "a film", "{name}": 1}}\n', encoding="utf-8")
-    with pytest.raises(UserError, match=f'line 2: "{name}" is a name that attend writes; rename'):
-        attend(bundle, path, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize("header", ["review,text,predicted_label", "tokens,id,predicted_label"])
 def test_predictions_of_an_earlier_run_are_no_predictions(bundle, tmp_path, header):
     path = tmp_path / "in.csv"

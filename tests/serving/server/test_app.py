@@ -143,7 +143,7 @@ REFUSED = [
     (rb'{"\udfff": 1}', 422, r"\udfff is half of a surrogate pair"),
     ('{"texts": ["é"]}'.encode("latin-1"), 422, "The body is not UTF-8 at byte 12."),
     ('{"texts": ["a"]}'.encode("utf-16"), 422, "The body is not UTF-8 at byte 0."),
-    (b"[" * 10**5, 422, "The body is not JSON"),
+    (b"[" * 10**5, 422, "The body is JSON with more than 100 levels"),
     (b'{"texts": ' + b"[" * 99 + b"]" * 99 + b"}", 422, "texts[0]"),
     (b" " * (MAX_BYTES + 1), 413, "A request may have at most 1,048,576 bytes."),
 ]  # fmt: skip

@@ -188,7 +188,7 @@ def sum_rows(gradient):
     return tf.IndexedSlices(sums, rows, gradient.dense_shape)
 
 
-def row_sums(gradient) -> tf.Tensor:
+def summed_values(gradient) -> tf.Tensor:
     """Returns the values of `sum_rows`.
 
     Under XLA, whose shapes cannot depend on the data, rows of zeros follow.
@@ -196,7 +196,7 @@ def row_sums(gradient) -> tf.Tensor:
     if is_jit_compiled() and isinstance(gradient, tf.IndexedSlices):
         return _sums_of_distinct_rows(gradient.values, gradient.indices)[1]
     summed = sum_rows(gradient)
-    return summed.values if isinstance(summed, tf.IndexedSlices) else summed
+    return getattr(summed, "values", summed)
 
 
 def _sums_of_distinct_rows(values, rows):

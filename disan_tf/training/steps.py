@@ -7,7 +7,7 @@ import tensorflow as tf
 from disan_tf.ops.batch_share import part_of_all, part_of_mean
 from disan_tf.training.compilation import Compiler
 from disan_tf.training.distribution.strategy import compiled_step, summed
-from disan_tf.training.optimizers import row_sums
+from disan_tf.training.optimizers import summed_values
 
 
 def make_train_step(
@@ -120,7 +120,7 @@ def apply_gradients(
     Gradients are clipped here, not by Keras, in which only the outermost optimizer clips: a moving
     average or a loss-scale optimizer around another optimizer would switch its clipping off.
     Gradients with a global norm above `clip_norm` are scaled down to it; 0 = no clipping. The norm
-    is computed from the `row_sums`, which the optimizer applies.
+    is computed from the `summed_values`, which the optimizer applies.
 
     Returns:
       The gradients' norm before clipping, and 1 if they overflowed and no weight changed, else 0;
@@ -128,7 +128,7 @@ def apply_gradients(
     """
     if _scales(optimizer):
         gradients = optimizer.get_unscaled_gradients(gradients)
-    norm, moves = tf.linalg.global_norm([*map(row_sums, gradients)]), gradients
+    norm, moves = tf.linalg.global_norm([*map(summed_values, gradients)]), gradients
     if clip_norm:
         moves, _ = tf.clip_by_global_norm(gradients, clip_norm, use_norm=norm)
     optimizer.apply_gradients(zip(moves, weights), experimental_aggregate_gradients=False)

@@ -247,8 +247,7 @@ def _read_record(record: dict, where: str, columns: Columns) -> dict:
     """Returns a record whose texts are strings."""
     for field, names in columns.texts.items():
         key, tokens = columns.list_name(field), columns.find_tokens(record, field)
-        is_list = isinstance(tokens, (tuple, list, np.ndarray)) or _is_tensor(tokens)
-        if is_list and not is_single(tokens):
+        if _is_list(tokens) and not is_single(tokens):
             record[key] = [as_text(token, f"{where}, {key!r},") for token in tokens]
         for name in names:
             if tokens is not None and record.get(name, "") is None:

@@ -45,8 +45,8 @@ def _differences(first, second, free) -> Iterator[str]:
     one, other = first["config"], second["config"]
     for part in ("data", "train", "policy", "task"):
         options = one.get(part, {}), other.get(part, {})
-        # A classifier without an option lacks what it adds; other parts say nothing by it.
-        names = {*options[0], *options[1]} if part == "task" else {*options[0]} & {*options[1]}
+        # A record without an option lacks what it adds, but models without samplers have no policy.
+        names = {*options[0]} & {*options[1]} if part == "policy" else {*options[0], *options[1]}
         for name in sorted(names):
             values = [each.get(name, False) for each in options]
             if values[0] != values[1] and f"{part}.{name}" not in free:

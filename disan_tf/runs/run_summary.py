@@ -25,7 +25,7 @@ def is_finished(workdir: Path, schedule: Schedule) -> bool:
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
     run = read_json(workdir / "run.json", REMEDY, RUN)
-    splits, schedule = run["data"]["splits"], schedule.resolved(run.get("epoch_steps", 0))
+    splits, schedule = run["data"]["splits"], schedule.resolved(max(run.get("epoch_steps", 1), 1))
     dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
     return (
         bool(splits and dev)
@@ -36,18 +36,26 @@ def is_finished(workdir: Path, schedule: Schedule) -> bool:
 
 def best_step(workdir: Path) -> int:
     """Returns the step of the model in `best/`."""
+    return _best(workdir)["step"]
+
+
+def _best(workdir):
     schema = {"scores": {"step": int}}
-    return read_json(workdir / "best" / "model.json", REMEDY, schema)["scores"]["step"]
+    return read_json(workdir / "best" / "model.json", REMEDY, schema)["scores"]
 
 
 def read_scores(workdir: Path) -> dict:
     """Returns split -> scores of `evaluate`, for the splits that the best model was scored on."""
-    step = best_step(workdir)
+    best = _best(workdir)
     by_split = {
         path.stem: read_json(path, REMEDY, {"step": int})
         for path in (workdir / "evaluation").glob("*.json")
     }
-    return {split: scores for split, scores in by_split.items() if scores["step"] == step}
+    return {
+        split: scores
+        for split, scores in by_split.items()
+        if all(scores.get(key) == best.get(key) for key in ("step", "temperature"))
+    }
 
 
 def criteria(config: Mapping) -> tuple[str, ...]:
@@ -70,12 +78,12 @@ def summarise_run(workdir: Path) -> dict:
       curve, which is optimistic, since the split both chooses and scores the model.
 
     Raises:
-      UserError: the run was not trained, or not evaluated on dev and test.
+      UserError: the run was not trained, or not evaluated on dev and, if there is one, test.
     """
     run = read_json(workdir / "run.json", REMEDY, RUN)
     scores = read_scores(workdir)
     for split in ("dev", "test"):
-        if split not in scores:
+        if split not in scores and split in run["data"]["splits"]:
             raise UserError(f"{workdir} has no scores of its best model on {split}: {REMEDY}.")
     config = read_config(workdir)
     names, records = criteria(config), MetricsLog.read(workdir / "metrics.jsonl")

@@ -171,7 +171,7 @@ def _origin(run):
 def _of_one(name, run):
     """Returns a finished run as a series of one member: "members", "by_length", "confusion"."""
     splits = [key for key in run if key.startswith("best_on_") or key in run["data"]["splits"]]
-    test = run["test"]
+    test = run.get("test", {})
     member = {
         "name": name,
         "seed": run["config"]["seed"],
@@ -210,11 +210,12 @@ def _summarise(parts, command, config):
 
 
 def _over_members(members: list, statistic: Callable) -> dict:
-    """Returns split -> score -> statistic over the members, for splits that all members have."""
+    """Returns split -> score -> statistic over the members, for scores that all members have."""
     return {
         split: {
             score: statistic([member[split][score] for member in members])
             for score in members[0][split]
+            if all(score in member[split] for member in members)
         }
         for split in members[0]
         if all(split in member for member in members)

@@ -78,21 +78,8 @@ class WorkDirectory:
                 "another --workdir or the same values."
             )
 
-    def claim(self, corpus: Optional[PreparedCorpus] = None) -> None:
-        """Writes `config.json`, which `check` has compared with an older one.
-
-        Raises UserError if the data or the biLM of a resumed training differ from the `corpus`.
-        """
-        path = self.path / "run.json"
-        if corpus is not None and path.exists() and any(self.checkpoints.glob("*")):
-            run = read_json(path, "choose another --workdir", RUN)
-            check_format(path, run, FORMAT, VERSION_REMEDY)
-            if changed := changed_inputs(run["inputs"], corpus.manifest[Keys.INPUTS]):
-                raise UserError(
-                    f"{self.path} holds a training on other data; these files were changed, added "
-                    f"or removed: {', '.join(sorted(changed))}; restore them, or choose another "
-                    "--workdir."
-                )
+    def claim(self) -> None:
+        """Writes `config.json`, which `check` has compared with an older one."""
         write_json(self.path / "config.json", {"format": FORMAT, **self.config.to_dict()})
 
     def describe(
@@ -140,6 +127,30 @@ class WorkDirectory:
         path = self.path / "run.json"
         run = read_json(path, "choose another --workdir", RUN)
         write_json(path, {**run, "machine": {**run["machine"], "load_after": load()}})
+
+
+def check_origin(workdir: Path, corpus: PreparedCorpus, start: Optional[dict] = None) -> None:
+    """Raises UserError if the training in a work directory has checkpoints and another origin.
+
+    The origin is the files of the corpus and of the biLM, and the model with which it began. Models
+    are compared if both trainings began with one of the same name; `start` is its record.
+    """
+    path = workdir / "run.json"
+    if not path.exists() or not any((workdir / "checkpoints").glob("*")):
+        return
+    run = read_json(path, "choose another --workdir", RUN)
+    check_format(path, run, FORMAT, VERSION_REMEDY)
+    if changed := changed_inputs(run["inputs"], corpus.manifest[Keys.INPUTS]):
+        raise UserError(
+            f"{workdir} holds a training on other data; these files were changed, added or "
+            f"removed: {', '.join(sorted(changed))}; restore them, or choose another --workdir."
+        )
+    began = run.get("init_from", start)
+    if start and began["name"] == start["name"] and began["sha256"] != start["sha256"]:
+        raise UserError(
+            f"{workdir} holds a training that began with another model of the name "
+            f"{start['name']}; restore that model, or choose another --workdir."
+        )
 
 
 def changed_inputs(recorded: dict, current: dict) -> set[str]:

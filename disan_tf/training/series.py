@@ -27,7 +27,7 @@ from disan_tf.common.process import Owned, owned
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.runs import series_summary
 from disan_tf.runs.bundle import load_bundle
-from disan_tf.runs.run_summary import is_finished, read_scores
+from disan_tf.runs.run_summary import is_finished
 from disan_tf.runs.series_summary import member_folders
 from disan_tf.runs.work_directory import RUN, WorkDirectory, check_start
 from disan_tf.training.checkpoints import has_checkpoint
@@ -185,10 +185,9 @@ def _finish_member(series, member, title, prepare, pictures, initial, waits=Fals
             with open_devices(config.train.distribution) as devices:
                 train(config, corpus_of, folder, devices, initial, pictures, series)
             corpus = corpus_of()
-            missing = set(corpus.splits) - {"train"} - read_scores(folder).keys()
-            _evaluate_member(folder, corpus, sorted(missing))
+            _evaluate_member(folder, corpus, sorted(set(corpus.splits) - {"train"}))
             _free_memory()
-        write_json(series.path / "series.json", series_summary.summarise_series(series.path))
+            write_json(series.path / "series.json", series_summary.summarise_series(series.path))
 
 
 def is_useful(record) -> bool:

@@ -19,7 +19,8 @@ from disan_tf.models.base import Resources
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import TASKS, build_model, count_parameters, memory_limit
 from disan_tf.models.language_model import BOUNDARIES
-from disan_tf.runs.work_directory import AUTO, WorkDirectory, read_start
+from disan_tf.runs.series_summary import member_folders
+from disan_tf.runs.work_directory import AUTO, WorkDirectory, check_origin, read_start
 from disan_tf.training.checkpoints import has_checkpoint
 from disan_tf.training.config import Config
 from disan_tf.training.distribution.strategy import Distribution
@@ -72,16 +73,19 @@ def train(
     devices.check_same("corpus", corpus.manifest)
     loop = build(config, corpus, work, devices, initial)
     if devices.is_chief:
+        resumes = has_checkpoint(work.checkpoints)
+        start = initial.record if initial and not resumes else None
+        for folder in (work.path, *(member_folders(series.path) if series else ())):
+            check_origin(folder, corpus, start)
         if series:
             series.check()  # another process may have claimed it
             series.claim()
-        work.claim(corpus)
+        work.claim()
     step = loop.restore()
     is_over = loop.is_over(step)
     if not devices.is_chief:
         return loop.run(step)
-    parameters, resumes = count_parameters(loop.model), has_checkpoint(work.checkpoints)
-    start = initial.record if initial and not resumes else None
+    parameters = count_parameters(loop.model)
     if not is_over or not (work.path / "run.json").exists():
         work.describe(parameters, loop.epoch_steps, corpus, start)
     print(introduce(loop, parameters) + (f"\n{describe_start(start)}" if start else ""))

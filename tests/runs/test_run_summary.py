@@ -8,6 +8,7 @@ import pytest
 from disan_tf.common.errors import UserError
 from disan_tf.runs.run_summary import is_finished, summarise_run
 from disan_tf.runs.schedule import Schedule
+from disan_tf.runs.series_summary import summarise_series
 from tests.support.runs.finished import MACHINE, choose_by_macro_f1, config_of, write, write_run
 
 SCHEDULE = Schedule(100, evaluate_every=10, checkpoint_every=5, log_every=5, patience=3)
@@ -82,8 +83,9 @@ def test_the_fractions_selected_before_each_evaluation_are_a_curve(workdir):
     assert summarise_run(workdir)["selection_curve"] == [[10, 0.0781, 0.5], [30, 0.2344, 0.5]]
 
 
-def test_scores_of_another_step_are_not_those_of_the_best_model(workdir):
-    write(workdir / "evaluation" / "test.json", {"accuracy": 0.75, "step": 10})
+@pytest.mark.parametrize("other", [{"step": 10}, {"step": 20, "temperature": 2.0}])
+def test_scores_of_another_model_are_not_those_of_the_best_model(other, workdir):
+    write(workdir / "evaluation" / "test.json", {"accuracy": 0.75, **other})
     with pytest.raises(UserError, match="no scores of its best model on test"):
         summarise_run(workdir)
 
@@ -117,6 +119,17 @@ def test_a_run_is_finished_at_its_last_step_with_all_scores(workdir):
     schedule = Schedule.of_file("config.json", config_of()["train"])
     assert is_finished(workdir, schedule)
     assert not is_finished(workdir, replace(schedule, steps=40))
+
+
+def test_a_corpus_without_test_needs_no_scores_on_it(workdir):
+    path = workdir / "run.json"
+    run = json.loads(path.read_text())
+    del run["data"]["splits"]["test"]
+    write(path, run)
+    (workdir / "evaluation" / "test.json").unlink()
+    folder = workdir.rename(workdir.with_name("seed-3"))
+    write(folder.parent / "config.json", json.loads((folder / "config.json").read_text()))
+    assert summarise_series(folder.parent)["mean"].keys() == {"dev", "best_on_test"}
 
 
 @pytest.mark.parametrize("name", ["run.json", "best/model.json", "evaluation/dev.json"])

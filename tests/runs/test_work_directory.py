@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from disan_tf.runs.work_directory import WorkDirectory, changed_inputs, command_line, data_summary
+from disan_tf.runs.work_directory import changed_inputs, check_origin, command_line, data_summary
 from tests.support.errors import user_error
 from tests.support.runs.finished import config_of, write_run
 
@@ -53,19 +53,31 @@ def _inputs(**digests):
     return {f"{name}.txt": {"sha256": digest} for name, digest in digests.items()}
 
 
+START = {"name": "snli", "sha256": "c", "words": 2, "words_found": 1, "head": False}
+
+
 @pytest.fixture
-def claim(tmp_path):
-    """Claims a training on a dev file of digest a and a test file of digest b."""
-    config = config_of()
-    write_run(tmp_path, config, inputs=_inputs(dev="a", test="b"))
+def check(tmp_path):
+    """Checks a training on a dev file of digest a and a test file of digest b."""
+    write_run(tmp_path, config_of(), inputs=_inputs(dev="a", test="b"), init_from=START)
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints/checkpoint").touch()
-    work = WorkDirectory(tmp_path, SimpleNamespace(to_dict=lambda: config))
-    return lambda **digests: work.claim(SimpleNamespace(manifest={"inputs": _inputs(**digests)}))
+
+    def check(start=None, **digests):
+        check_origin(tmp_path, SimpleNamespace(manifest={"inputs": _inputs(**digests)}), start)
+
+    return check
 
 
-def test_a_training_resumes_with_a_renamed_file(claim):
-    claim(valid="a", test="b")
+def test_a_training_resumes_with_a_renamed_file(check):
+    check(valid="a", test="b")
+
+
+def test_a_training_does_not_resume_with_another_model_of_the_same_name(check):
+    check(START, dev="a", test="b")
+    check({**START, "name": "sick", "sha256": "d"}, dev="a", test="b")  # --init_from=auto
+    message = user_error(check, {**START, "sha256": "d"}, dev="a", test="b")
+    assert "began with another model of the name snli; restore that model" in message
 
 
 def test_two_renamed_files_of_equal_content_are_not_changed():
@@ -83,5 +95,5 @@ def test_two_renamed_files_of_equal_content_are_not_changed():
         ({"dev": "a"}, "test.txt"),
     ],
 )
-def test_a_training_does_not_resume_with_swapped_or_changed_files(digests, changed, claim):
-    assert f"changed, added or removed: {changed}; restore" in user_error(claim, **digests)
+def test_a_training_does_not_resume_with_swapped_or_changed_files(digests, changed, check):
+    assert f"changed, added or removed: {changed}; restore" in user_error(check, **digests)

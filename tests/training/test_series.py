@@ -221,6 +221,15 @@ def test_a_member_of_another_config_is_refused(copied, corpus):
         _again(copied, corpus)
 
 
+def test_a_new_member_does_not_train_on_other_files_than_its_series(copied, corpus):
+    path = copied / "seed-2/fold-0/run.json"
+    run = json.loads(path.read_text())
+    path.write_text(json.dumps({**run, "inputs": {"more.txt": {"sha256": "0"}, **run["inputs"]}}))
+    with pytest.raises(UserError, match=r"seed-2/fold-0 holds a training on other data.*more\.txt"):
+        _again(copied, corpus, folds=("1",))
+    assert not (copied / "seed-2/fold-1/config.json").exists()
+
+
 def test_folds_with_and_without_seeds_do_not_share_a_folder(copied):
     with pytest.raises(UserError, match="cannot hold both fold-2 and seed-2/fold-2, which may be"):
         _again(copied, corpus=None, seeds=())

@@ -172,12 +172,21 @@ def load_bundle(
         several classes.
     """
     directory = Path(directory)
-    info = read_info(directory)
-    if info.get("multi_label") and not multi_label:
-        raise UserError(
-            f"{directory} holds a multi-label classifier; load it in Python with "
-            f'disan_tf.TextClassifier.from_preset("{directory}").'
-        )
+    while True:
+        info = read_info(directory)
+        if info.get("multi_label") and not multi_label:
+            raise UserError(
+                f"{directory} holds a multi-label classifier; load it in Python with "
+                f'disan_tf.TextClassifier.from_preset("{directory}").'
+            )
+        try:
+            return _load(directory, info, attention_form, dtype, has_weights)
+        except UserError:
+            if read_info(directory) == info:
+                raise  # else a training has replaced the model
+
+
+def _load(directory, info, attention_form, dtype, has_weights) -> Bundle:
     check_digests(directory, info)
     path, count = directory / VOCABULARY, sum(info["words"])
     words = [word for _, word in files.read_lines(path)]

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -26,14 +27,26 @@ class MetricsLog:
     """The log of a training's measurements, one JSON object a line.
 
     Lines of steps after `last_step`, from which training continues, are removed, since these steps
-    will be measured again. `seconds` is the value in the last line, or 0 without lines. If several
-    processes train, only the one that writes keeps lines.
+    will be measured again. So are the lines of `last_step` itself for splits in `again`. `seconds`
+    is the value in the last line, or 0 without lines. If several processes train, only the one that
+    writes keeps lines.
+
+    Raises:
+      UserError: lines of a training whose checkpoints are gone would be removed.
     """
 
-    def __init__(self, path, last_step: int, writes: bool = True):
+    def __init__(self, path, last_step: int, writes: bool = True, again: Collection[str] = ()):
         self.path, self.seconds, self._writes = Path(path), 0.0, writes
         if writes:
-            records = [record for record in self.read(path) if record["step"] <= last_step]
+            records = self.read(path)
+            # A checkpoint follows each evaluation; a kill between them leaves one evaluation.
+            if not last_step and len({one["step"] for one in records if one["split"] == "dev"}) > 1:
+                raise UserError(
+                    f"{path} is the log of a training whose checkpoints are missing; restore them, "
+                    "or choose another --workdir."
+                )
+            ends = dict.fromkeys(again, last_step - 1)
+            records = [one for one in records if one["step"] <= ends.get(one["split"], last_step)]
             write_atomically(self.path, "".join(json.dumps(record) + "\n" for record in records))
             self.seconds = records[-1]["seconds"] if records else 0.0
 
@@ -86,9 +99,9 @@ class TrainingLog:
         `saved` is the result of `dump` at that step; `writes` tells whether this process writes
         lines.
         """
-        self._lines = MetricsLog(self._path, step, writes)
-        self._started = time.monotonic() - self._lines.seconds
         steps = json.loads(saved)
+        self._lines = MetricsLog(self._path, step, writes, again=("train",) if steps else ())
+        self._started = time.monotonic() - self._lines.seconds
         self.steps = [
             {name: np.dtype(kind).type(number) for name, (kind, number) in step.items()}
             for step in steps

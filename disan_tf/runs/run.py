@@ -83,7 +83,10 @@ def _read_member(folder: Path, names: Sequence[str]) -> Member:
     at_best = next((record for record in reversed(dev) if record["step"] == best), {})
     criterion = next((score for score in names if score in at_best), None)
     if criterion is None:
-        raise UserError(f"{log} lacks the dev score of the best model, of step {best}; restore it.")
+        raise UserError(
+            f"{log} lacks the dev score of the best model, of step {best}; wait for the next "
+            "evaluation, or resume the training."
+        )
     scores["dev"] = {**at_best, **scores.get("dev", {})}
     predictions = {split: read_evaluation(folder, split) for split in scores}
     return Member(

@@ -65,8 +65,8 @@ class TrainingState:
         except (tf.errors.OpError, AssertionError, IndexError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise UserError(
-                f"{newest}.* cannot be restored ({reason}); delete the files of that name and "
-                f"{Path(newest).parent / 'checkpoint'} to start again, or restore them."
+                f"{newest}.* cannot be restored ({reason}); restore these files, or choose another "
+                "--workdir."
             ) from None
         return int(self.step)
 
@@ -98,7 +98,7 @@ def repair_state(directory: Path) -> None:
         return
     names = [name for name in names if _is_readable(directory / name)]  # the last may be incomplete
     if not names:
-        print(f"No checkpoint in {directory} is whole; the training begins again.")
+        print(f"No checkpoint in {directory} is whole.")
         return
     _write_state(directory, names)
     print(

@@ -100,7 +100,8 @@ class Loop:
         callbacks.on_train_begin(
             {"step": step, "measured": self.log.formatted(), "is_over": self.is_over(step)}
         )
-        self._compile_ahead()
+        if not self.is_over(step):
+            self._compile_ahead()
         with deferred_signals() as caught:
             while not self.is_over(step):
                 step = self._epoch(step, callbacks, caught)
@@ -219,7 +220,8 @@ class Loop:
         for name, metrics in scores.items():
             self.log.write(step, name, metrics)
         dev = scores.pop("dev")
-        callbacks.on_test_end({"step": step, **dev, "watched": scores})
+        with self.method.averaged_weights():  # pictures show the model that the scores judge
+            callbacks.on_test_end({"step": step, **dev, "watched": scores})
 
     def _score_and_keep(self, step: int) -> tuple[dict, tuple[int, float]]:
         """Keeps the best model; returns the scores by split, and the best step and score."""

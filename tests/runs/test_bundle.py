@@ -13,6 +13,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.files import sha256
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.input_pipeline.corpus_format import Keys
+from disan_tf.models.factory import build_model
 from disan_tf.runs.bundle import (
     FORMAT,
     Bundle,
@@ -175,6 +176,20 @@ def test_a_file_that_was_exchanged_is_refused(tmp_path):
     vocabulary.write_text(vocabulary.read_text().replace("film\n", "movie\n"))
     with pytest.raises(UserError, match="vocabulary.txt has SHA-256 .* is damaged or was changed"):
         load_bundle(tmp_path / "demo")
+
+
+def test_a_bundle_that_a_training_replaces_while_it_is_loaded_is_read_again(tmp_path, monkeypatch):
+    folder, newer = (make_bundle(tmp_path / str(seed), seed=seed) for seed in (1, 2))
+    expected = read_info(newer)["weights"]
+
+    def replace_and_build(*arguments):
+        if newer.exists():
+            shutil.rmtree(folder)
+            newer.rename(folder)
+        return build_model(*arguments)
+
+    monkeypatch.setattr("disan_tf.runs.bundle.build_model", replace_and_build)
+    assert load_bundle(folder).info["weights"] == expected
 
 
 def test_a_save_that_fails_leaves_the_older_bundle_of_the_same_step(tmp_path, monkeypatch):

@@ -39,6 +39,23 @@ def test_a_damaged_line_is_ignored_at_the_end_and_refused_before(damaged, tmp_pa
     assert message.endswith("): delete the line to continue.")
 
 
+def test_a_line_that_a_resumed_training_writes_again_is_removed(tmp_path):
+    path, train = tmp_path / "metrics.jsonl", LINE.replace("dev", "train")
+    path.write_text(train.replace("1", "2", 1) + train.replace("1", "3", 1) + LINE)
+    kept = [(2, "train"), (1, "dev")]
+    MetricsLog(path, 3, again=["train"])
+    assert [(it["step"], it["split"]) for it in MetricsLog.read(path)] == kept
+
+
+def test_the_log_of_a_training_without_its_checkpoints_is_kept(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(LINE + LINE.replace("1", "2", 1))
+    assert "whose checkpoints are missing; restore" in user_error(MetricsLog, path, 0)
+    assert len(MetricsLog.read(path)) == 2
+    path.write_text(LINE)  # a kill between the first evaluation and its checkpoint
+    assert MetricsLog(path, 0).seconds == 0 and path.read_text() == ""
+
+
 def test_a_selected_fraction_must_be_a_number(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_text(LINE.replace("}", ', "head_fraction": "half"}'))

@@ -67,6 +67,8 @@ class TensorBoardLogger(tf.keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         last_step = logs["step"]
         drop_later_events(self._directory, last_step)
+        if logs["measured"]:  # a point of this step, with which a phase ended, is written again
+            drop_later_events(self._directory / "train", last_step - 1)
         if not last_step:
             writer = EventWriter(self._directory)
             lines = json.dumps(self._config.to_dict(), indent=2).splitlines()

@@ -36,7 +36,6 @@ def get_config(variant: str = "") -> ConfigDict:
     config.train.steps = 2500
     config.train.evaluate_every = 250
     config.train.patience = 4
-    config.train.checkpoint_every = 250
     config.train.log_every = 50
     config.evaluate.batch_size = 128
     return apply_variant(config, variant, VARIANTS)

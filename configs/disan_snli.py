@@ -58,7 +58,6 @@ _larger = {
     "data.subset": "snli_159549",
     "train.steps": 90_000,
     "train.evaluate_every": 2000,
-    "train.checkpoint_every": 2000,
     "evaluate.splits": (),
 }
 

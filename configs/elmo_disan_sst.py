@@ -94,7 +94,8 @@ def _both(config):
 
 def _tiny(config):
     tiny(config)
-    config.data.bilm = "elmo/tiny"
+    if config.data.bilm:
+        config.data.bilm = "elmo/tiny"
 
 
 def _recorded(config):

@@ -4,6 +4,7 @@ import atexit
 import gc
 import inspect
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ from disan_tf.common.paths import expand
 FLAGS = flags.FLAGS
 _PATHS = ("workdir", "data_dir", "prepared_dir", "checkpoint", "init_from", "input", "output")
 OF_ALL_MODES = ("mode", "debug", "allow_module", "jit_cache")
-_AFTER_A_STOP = {  # mode -> what the same command does after Control-C; the others begin again
+_AFTER_A_STOP = {  # mode -> what the same command does after a signal; the others begin again
     "train": "resumes at the last checkpoint",
     "reproduce": "resumes at the last checkpoint",
 }
@@ -95,26 +96,30 @@ def run() -> None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
             setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     atexit.register(gc.freeze)  # else Python collects TensorFlow's garbage at exit
-    if "--debug" in sys.argv:
+    debug = any(re.fullmatch("--?debug(=([Tt]rue|1))?", argument) for argument in sys.argv)
+    if debug:
         os.environ[process.LOG_LEVEL] = "0"
-    process.handle_signals(installation.program())
+    process.handle_signals(installation.program(), _after_a_stop)
     try:
         app.run(main, flags_parser=_parse)
     except Stopped as stopped:
         _leave(stopped.message, stopped.code)
     except KeyboardInterrupt:
-        then = _AFTER_A_STOP.get(FLAGS["mode"].value, "starts over")
-        _leave(f"stopped; the same command {then}.", process.INTERRUPTED)
+        _leave(f"stopped; {_after_a_stop()}.", process.INTERRUPTED)
     except BrokenPipeError:  # the reader has closed the pipe: `run.py --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
-        if "--debug" in sys.argv:
+        if debug:
             raise
         sentence = explain_failure(error)
         if sentence is None:
             _leave(log_failure(error, FLAGS["workdir"].value), INTERNAL)
         _leave(sentence, 2)
+
+
+def _after_a_stop() -> str:
+    return f"the same command {_AFTER_A_STOP.get(FLAGS['mode'].value, 'starts over')}"
 
 
 def _leave(sentence: str, status: int) -> None:
@@ -134,10 +139,13 @@ def main(_) -> None:
             raise UserError(f"--{flag.name}={printable} is not UTF-8; rename the path.") from None
         if flag.value != flag.value:
             raise UserError(f"--{flag.name}={flag.value} must be a number.")
-        if flag.value == "" and flag.name in _PATHS:
-            raise UserError(f"--{flag.name}= is empty; name a path, or leave the flag out.")
+        is_empty = flag.value == [] or flag.value == "" and flag.name in _PATHS
+        if is_empty and flag.present:
+            raise UserError(f"--{flag.name}= is empty; give it a value, or leave the flag out.")
         if flag.value is not None and flag.name in _PATHS:
             flag.value = expand(flag.value, flag.name)
+        if flag.value and flag.name == "runs":
+            flag.value = [expand(name, flag.name) for name in flag.value]
         if flag.present and flag.name not in [*OF_ALL_MODES, *parameters_of(mode)]:
             takers = join_choices(name for name in MODES if flag.name in parameters_of(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")

@@ -138,14 +138,14 @@ def _task(preset: Preset) -> str:
     return f"{_INPUTS[preset.task]} -> {outputs}"
 
 
-def next_steps(workdir, data_dir, prepared_dir) -> str:
-    """Returns three lines: how to score the trained model, to use it and to export it."""
+def next_steps(workdir, data_dir, prepared_dir, predicts: bool) -> str:
+    """Returns lines: how to score the trained model, to use it if it predicts, and to export it."""
     work = f"--workdir={shlex.quote(str(workdir))}"
     data, prepared = f"--data_dir={shlex.quote(str(data_dir))}", ""
     if Path(prepared_dir) != Path(workdir) / "prepared":
         prepared = f" --prepared_dir={shlex.quote(str(prepared_dir))}"
+    use = f"use it:    {command()} --mode=predict {work} --input=lines.txt\n" if predicts else ""
     return (
-        f"score it:  {command()} --mode=evaluate {work} {data}{prepared}\n"
-        f"use it:    {command()} --mode=predict {work} --input=lines.txt\n"
+        f"score it:  {command()} --mode=evaluate {work} {data}{prepared}\n{use}"
         f"export it: {command()} --mode=export {work}{prepared}"
     )

@@ -72,6 +72,7 @@ def prepare_corpus(data, data_dir, prepared_dir, in_full: bool = False, version=
     from disan_tf.elmo.official_files import read_options
     from disan_tf.input_pipeline import PreparedCorpus
 
+    read_data(data)  # a member of a series has its own seed and fold
     if data.get("bilm"):
         read_options(bilm_files.find(Path(data_dir), data.bilm)[0])
     folders = Path(data_dir), Path(prepared_dir)

@@ -54,7 +54,8 @@ def train(
         f"--logdir {Path(workdir) / 'tensorboard'}"
         + (f"; {compiled:,} compilations by XLA" if compiled is not None else "")
     )
-    print(next_steps(workdir, data_dir, prepared_dir))
+    predicts = config.task.name != "language_model"
+    print(next_steps(workdir, data_dir, prepared_dir, predicts))
 
 
 def evaluate(
@@ -102,6 +103,8 @@ def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/
     from disan_tf.cli.reproduce import Reproduction, render_rows, targets
     from disan_tf.study.reproduce import FAIL, find_target
 
+    if released and (row is None or seeds):
+        raise UserError("--released needs --row and takes no --seeds: it scores one model.")
     if row is None:
         print(render_rows())
         return

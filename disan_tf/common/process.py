@@ -108,17 +108,18 @@ def check_fork() -> None:
         )
 
 
-def handle_signals(program: str) -> None:
+def handle_signals(program: str, then: Callable[[], str]) -> None:
     """Makes SIGTERM raise `Stopped`, and a second Control-C end the process at once.
 
     SIGHUP, which a closed terminal sends, acts like SIGTERM unless it is ignored (nohup). Python
     ignores exceptions in a destructor, so the handlers raise them again. `program` is the program's
-    name, which begins the message for the second Control-C.
+    name, which begins the message for the second Control-C; `then` returns the end of `Stopped`'s
+    message, which says what the same command does.
     """
 
     def terminate(number, _):
         name = signal.Signals(number).name
-        raise Stopped(f"stopped by {name}; the same command starts over.", 128 + number)
+        raise Stopped(f"stopped by {name}; {then()}.", 128 + number)
 
     def interrupt(*_):
         signal.signal(signal.SIGINT, leave)

@@ -271,7 +271,9 @@ def test_help_and_mistakes_need_no_tensorflow():
         ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, bat"),
         ([TINY, "--config.train.batch_size=many"], "batch_size=many must be a whole number."),
         ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
-        ([TINY, "--workdir="], "--workdir= is empty; name a path, or leave the flag out."),
+        ([TINY, "--workdir="], "--workdir= is empty; give it a value, or leave the flag out."),
+        ([TINY, "--seeds="], "--seeds= is empty; give it a value, or leave the flag out."),
+        (["--mode=reproduce", "--released"], "--released needs --row and takes no --seeds"),
         ([TINY, "--workdir=gs://a/b"], "--workdir=gs://a/b is a web address; download the file"),
         (["--mode=predict", "--input=https://a.org/x"], "--input=https://a.org/x is a web address"),
         ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),
@@ -357,7 +359,7 @@ def test_an_error_in_our_code_is_a_sentence_with_a_log(place, tmp_path):
 
 
 def test_debug_shows_the_traceback_of_an_error_in_our_code(tmp_path):
-    outcome = _run_bug("--debug", TMPDIR=str(tmp_path))
+    outcome = _run_bug("--debug=true", TMPDIR=str(tmp_path))
     assert outcome.returncode == 1 and "ZeroDivisionError" in outcome.stderr
     assert "Traceback" in outcome.stderr and [*tmp_path.iterdir()] == []
 

@@ -146,6 +146,9 @@ command_line.run()
 """
 
 
+RESUMES = "the same command resumes at the last checkpoint."
+
+
 def ended(name, times=1, mode="doctor"):
     return run_program(sys.executable, "-c", RUN.format(name=name, times=times, mode=mode))
 
@@ -154,11 +157,12 @@ def ended(name, times=1, mode="doctor"):
     "name, mode, status, sentence",
     [
         ("SIGTERM", "predict", 143, "stopped by SIGTERM; the same command starts over."),
+        ("SIGTERM", "train", 143, f"stopped by SIGTERM; {RESUMES}"),
         pytest.param(
             *("SIGHUP", "predict", 129, "stopped by SIGHUP; the same command starts over."),
             marks=needs_sighup,
         ),
-        ("SIGINT", "train", 130, "stopped; the same command resumes at the last checkpoint."),
+        ("SIGINT", "train", 130, f"stopped; {RESUMES}"),
     ],
 )
 def test_a_signal_ends_with_one_sentence_and_its_status(name, mode, status, sentence):

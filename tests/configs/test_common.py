@@ -11,6 +11,7 @@ def test_variants_change_a_config_one_after_another():
     assert (config.data.vectors, config.data.embedding_dim) == ("glove/glove.6B.100d*.txt", 100)
     assert config.embedding.dim == 100
     assert load_config("elmo_disan_sst", "glove_100d,random").data.vectors == ""
+    assert load_config("elmo_disan_sst", "random,tiny").data.bilm == ""
 
 
 @pytest.mark.parametrize("variant", ["", ",recorded"])

@@ -56,7 +56,7 @@ def serve_slowly(folder, seconds, delay, stopping, idle):
     from disan_tf.serving.server import process
     from disan_tf.serving.server.service import Limits
 
-    handle_signals("run.py")
+    handle_signals("run.py", lambda: "the same command starts over")
     process.TextModel = lambda _: SlowTexts(seconds)
     process._STOPPING, process._IDLE = stopping, idle
     process.serve(None, "slow", "127.0.0.1", 0, Limits(), delay, "info")

@@ -18,7 +18,8 @@ from disan_tf.ops.tracing import is_jit_compiled, is_on_gpu
 class PairEncoder(BaseLayer):
     """Base of encoders that give each sentence of a pair a vector, which may depend on both.
 
-    A subclass defines `encode_pair` and `attend_pair`.
+    A subclass defines `call(first, second, first_mask, second_mask, training)`, `attend_pair`, and
+    `encode_pair`, which calls the layer itself, `self(first, second, ...)`: Keras then builds it.
 
     Args:
       dropout, l2, seed: see `BaseLayer`.

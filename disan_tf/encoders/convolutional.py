@@ -126,6 +126,8 @@ class MultiWindowCNNEncoder(SentenceEncoder):
     ) -> None:
         super().__init__(**kwargs)
         self.windows = check_widths("windows", windows)
+        if len({*windows}) < len(windows):
+            raise ValueError(f"windows={windows} must be different sizes.")
         self.units = check_at_least("units", units, 1)
 
     def build(self, input_shape: tf.TensorShape) -> None:
@@ -157,7 +159,9 @@ class MultiWindowCNNEncoder(SentenceEncoder):
           maximum of a map, 0 elsewhere.
         """
         mask = token_mask(x, mask)
-        winner = tf.argmax(at_least_float32(self._maps(x, mask)), axis=1)
+        maps = at_least_float32(self._maps(x, mask))
+        maps = tf.pad(maps, [[0, 0], [0, 1], [0, 0]], constant_values=maps.dtype.min)  # of length 0
+        winner = tf.argmax(maps, axis=1)
         weights = tf.one_hot(winner, tf.shape(x)[1], axis=1)
         return {"maximum": tf.where(tf.expand_dims(mask, -1), weights, 0.0)}
 

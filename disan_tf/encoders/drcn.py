@@ -202,6 +202,7 @@ class DRCN(PairEncoder):
         For each sentence they are "<function>_<layer>" <float32>[batch, own length, other length,
         1], with layers from 1, and sum to 1 over the other sentence.
         """
+        first, second = (tf.cast(sentence, self.compute_dtype) for sentence in (first, second))
         pair = _Pair(first_mask, second_mask)
         of_both: list[dict[str, tf.Tensor]] = [{}, {}]
         x = pair.words(first, second)

@@ -12,6 +12,7 @@ from disan_tf.layers.keras_layer import SAME_ON_REPLICAS, output_shape
 from disan_tf.layers.serialization import ConfiguredLayer, KerasOptions, serializable
 from disan_tf.ops import batch_share
 from disan_tf.ops.dropout import apply_mask, keep_mask
+from disan_tf.ops.masked_softmax import at_least_float32
 
 _MOST_SEED = 10**9  # as in Keras
 
@@ -104,10 +105,11 @@ class Dropout(ConfiguredLayer):
         if not training or not self.rate:
             return x
         if places is not None:
-            whole = tf.ones([places.count, x.shape[-1]])
+            wide = at_least_float32(x)
+            whole = tf.ones([places.count, x.shape[-1]], wide.dtype)
             mask = self.keep(tf.size(whole, tf.int64))
             factors = apply_mask(whole, mask, self.rate)  # 1 / (1 - rate) or 0
-            return x * tf.cast(tf.gather(factors, places.rows), x.dtype)
+            return tf.cast(wide * tf.gather(factors, places.rows), x.dtype)
         share = batch_share.current()
         if share is None:
             return apply_mask(x, self.keep(tf.size(x)), self.rate)

@@ -30,11 +30,12 @@ class _Keras2Layer(tf.keras.layers.Layer):
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the layer; an input's implicit mask stands in for `<input>_mask`, if that is None.
+        """Calls the layer; an input's implicit mask stands in for a mask that is None.
 
-        Keras 2 itself passes on only the first input's mask, as `mask`.
+        Keras 2 itself passes on only the first input's mask, as `mask` if that is not given.
         """
         _check_call(self, args, kwargs)
+        kwargs = {name: x for name, x in kwargs.items() if name != "mask" or x is not None}
         kwargs = _with_implicit_masks(self, args, kwargs)
         inputs, kwargs = _with_boolean_masks(self, args, kwargs)
         return super().__call__(*inputs, **kwargs)

@@ -3,12 +3,12 @@
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Any, Literal, Optional, get_args
+from typing import Any, Literal, Optional
 
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.checks import check_at_least, check_choice, check_rate
+from disan_tf.common.checks import check_at_least, check_rate
 from disan_tf.layers.dropout import Dropout, initial_seed
 from disan_tf.layers.keras_layer import (
     Activation,
@@ -143,10 +143,11 @@ def cast_weight(weight: tf.Variable, dtype: tf.DType) -> tf.Tensor:
     casts = getattr(_scope, "casts", None)
     if casts is None:
         return tf.cast(weight, dtype)
-    key = id(weight), dtype
-    if key not in casts:  # the weight is stored too, so that no other object can reuse its id
-        casts[key] = weight, tf.cast(weight, dtype)
-    return casts[key][1]
+    graph = tf.compat.v1.get_default_graph()  # that of a loop's body has tensors of its own
+    key = id(weight), id(graph), dtype
+    if key not in casts:  # both are stored too, so that no other object can reuse their ids
+        casts[key] = weight, graph, tf.cast(weight, dtype)
+    return casts[key][-1]
 
 
 def he_normal(seed: int, keep: float = 1.0) -> tf.keras.initializers.VarianceScaling:
@@ -175,5 +176,4 @@ def variance_factor(init_scale: InitScale, rate: float) -> float:
         ("square root of the dropout rate" times the weights), and 1 without dropout.
       rate: dropout rate in [0, 1).
     """
-    check_choice("init_scale", init_scale, get_args(InitScale))
     return 1.0 - rate if init_scale == "keep" else rate or 1.0

@@ -143,7 +143,8 @@ class SentenceModel(tf.keras.Model):
     def compile_from_config(self, config):
         """Compiles a model that was read from a file, as it was compiled before."""
         self.compile(**tf.keras.utils.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
+        if hasattr(self.optimizer, "build"):  # Keras' legacy optimizers have none
+            self.optimizer.build(self.trainable_variables)
 
     def keras_loss(self) -> tf.keras.losses.Loss:
         """Returns the mean of `example_losses` as a Keras loss."""

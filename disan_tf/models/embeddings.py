@@ -110,7 +110,7 @@ def make_elmo(
     return ElmoEmbedding(sources.bilm, sources.cached, **options, **shared)
 
 
-def make_bytes(sources: Sources, shared: dict, *, word_length: int = 50) -> Embedding:
+def make_bytes(sources: Sources, shared: dict, *, word_length: int) -> Embedding:
     """Makes `WordBytes`, which a language model's encoder reads."""
     return WordBytes(word_length, dtype=shared["dtype"], name=shared["name"])
 

@@ -54,7 +54,7 @@ class RelatednessModel(SentencePairModel):
         return LOSSES[self.loss_name](outputs, labels - (self.lowest - 1))
 
     def batch_score(self, outputs, labels):
-        return mean_of_rows(tf.square(self.predictions(outputs) - labels))
+        return mean_of_rows(tf.square(self.predictions(outputs) - tf.cast(labels, outputs.dtype)))
 
     def predictions(self, outputs):
         return expected_score(outputs) + (self.lowest - 1)
@@ -89,8 +89,8 @@ class ScoreLoss(tf.keras.losses.Loss):
 
 
 def expected_score(logits: tf.Tensor) -> tf.Tensor:
-    """Computes sum_k k softmax_k, k from 1, <float32>[batch], from <float32>[batch, points]."""
-    points = tf.cast(tf.range(1, logits.shape[-1] + 1), tf.float32)
+    """Computes sum_k k softmax_k, k from 1, <float>[batch], from <float>[batch, points]."""
+    points = tf.cast(tf.range(1, logits.shape[-1] + 1), logits.dtype)
     return tf.linalg.matvec(tf.nn.softmax(logits), points)
 
 
@@ -98,26 +98,26 @@ def sparse_distribution(scores: tf.Tensor, points: int) -> tf.Tensor:
     """Returns the distribution on at most two neighbouring points whose mean is the score.
 
     t_k = floor(y) - y + 1 at k = floor(y), y - floor(y) at k = floor(y) + 1, else 0 (Tai et al.
-    Sec. 4.2); this is max(0, 1 - |y - k|). The result is <float32>[batch, points], for scores
-    <float32>[batch] from 1 to `points`.
+    Sec. 4.2); this is max(0, 1 - |y - k|). The result is <float>[batch, points], for scores
+    <float>[batch] from 1 to `points`.
     """
-    distances = tf.abs(scores[:, None] - tf.cast(tf.range(1, points + 1), tf.float32))
+    distances = tf.abs(scores[:, None] - tf.cast(tf.range(1, points + 1), scores.dtype))
     return tf.nn.relu(1.0 - distances)
 
 
 def kl_divergence(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
-    """Computes KL(t || softmax(logits)) in nats, <float32>[batch]; t is `sparse_distribution`.
+    """Computes KL(t || softmax(logits)) in nats, <float>[batch]; t is `sparse_distribution`.
 
     Both distributions are clipped to [1e-10, 1], as in the authors' code.
     """
-    target = sparse_distribution(scores, logits.shape[-1])
+    target = sparse_distribution(tf.cast(scores, logits.dtype), logits.shape[-1])
     target, predicted = (tf.clip_by_value(p, _LEAST, 1.0) for p in (target, tf.nn.softmax(logits)))
     return tf.reduce_sum(target * tf.math.log(target / predicted), axis=-1)
 
 
 def half_squared_error(logits: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
-    """Computes (sum_k k softmax_k - y)^2 / 2, <float32>[batch]."""
-    return 0.5 * tf.square(expected_score(logits) - scores)
+    """Computes (sum_k k softmax_k - y)^2 / 2, <float>[batch]."""
+    return 0.5 * tf.square(expected_score(logits) - tf.cast(scores, logits.dtype))
 
 
 LOSSES = {"kl": kl_divergence, "squared_error": half_squared_error}

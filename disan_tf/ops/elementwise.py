@@ -77,7 +77,7 @@ def fusion_gate(
 
 
 def softmax_pool(logits: tf.Tensor, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """Computes sum_i softmax_i(logits) * x_i over the tokens, per feature, DiSAN Eq. 6 and 13.
+    """Computes sum_i softmax_i(logits) * x_i over the tokens, per feature, DiSAN Eq. 9 and 13.
 
     The arithmetic is at least float32, for logits and x <float>[batch, length, dim]. The result
     <float>[batch, dim] has the dtype of x; a sentence without tokens gives exactly 0.

@@ -32,6 +32,7 @@ def test_multi_window_takes_each_maps_maximum_over_the_real_tokens():
     vectors, winners = _multi_window(encoder)
     np.testing.assert_allclose(encoder(X, mask=MASK), vectors, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(encoder.attend(X, MASK)["maximum"], winners)
+    assert encoder.attend(X[:, :0], MASK[:, :0])["maximum"].shape == [len(X), 0, 9]
 
 
 def test_windows_share_one_dropout_mask():

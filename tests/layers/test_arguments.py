@@ -120,6 +120,11 @@ def test_every_argument_is_refused_by_name_if_its_value_is_wrong(name):
             {"functions": ["B"]},
             "functions=['B'] must be a string.",
         ),
+        (
+            encoders.MultiWindowCNNEncoder,
+            {"windows": (3, 3)},
+            "windows=(3, 3) must be different sizes.",
+        ),
     ],
 )
 def test_the_sentence_says_what_the_value_may_be(kind, arguments, sentence):

@@ -54,11 +54,6 @@ def test_dropout_scales_the_variance(init_scale, rate, factor):
     assert variance_factor(init_scale, rate) == factor
 
 
-def test_an_unknown_scale_is_refused_by_name():
-    with pytest.raises(ValueError, match="init_scale=drop must be keep or rate"):
-        variance_factor("drop", 0.2)
-
-
 def _mixed_linear():
     linear = Linear(4, dtype=tf.keras.mixed_precision.Policy("mixed_bfloat16"))
     linear.build([None, 3])
@@ -89,6 +84,18 @@ def test_both_uses_reach_the_gradient_in_the_precision_of_the_weight():
     gradient = tape.gradient(total, weight)
     assert gradient.dtype == tf.float32
     tf.debugging.assert_equal(gradient, [[7.0, 7.0]])
+
+
+def test_the_body_of_a_loop_has_a_conversion_of_its_own():
+    weight = tf.Variable([[1.0, 2.0]])
+
+    @tf.function
+    def twice(x):
+        with shared_conversions():
+            rows = tf.map_fn(lambda row: row * cast_weight(weight, tf.bfloat16)[0], x)
+            return rows * cast_weight(weight, tf.bfloat16)
+
+    np.testing.assert_array_equal(twice(tf.ones([3, 2], tf.bfloat16)), [[1.0, 4.0]] * 3)
 
 
 @pytest.mark.parametrize("fails", [False, True])

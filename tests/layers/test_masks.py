@@ -64,6 +64,13 @@ def test_a_given_mask_replaces_the_implicit_one():
         np.testing.assert_array_equal(found, expected)
 
 
+def test_none_stands_for_the_implicit_mask():
+    embedding, layer = tf.keras.layers.Embedding(9, DIM, mask_zero=True), layers.Source2Token()
+    expected = layer(embedding(IDS), mask=IDS != 0)
+    np.testing.assert_array_equal(layer(embedding(IDS), mask=None), expected)
+    assert np.abs(expected - layer(tf.identity(embedding(IDS)), mask=None)).max() > 1e-3
+
+
 @pytest.mark.parametrize("name", NO_WINDOWS)
 def test_padding_before_the_sentence_changes_nothing(name):
     layer, x = OF_TOKENS[name](), tf.random.stateless_normal([3, 4, DIM], [1, 2])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from disan_tf.common.keras_version import is_keras_3
 from disan_tf.encoders import AdditiveEncoder
 from disan_tf.layers import WordEmbedding
 from disan_tf.layers.heads.classification import ClassificationHead
@@ -101,6 +102,17 @@ def test_a_saved_model_keeps_its_loss_and_optimizer(name, tmp_path):
     assert found.keys() == expected.keys()
     for name, values in expected.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-5)
+
+
+@pytest.mark.skipif(is_keras_3(), reason="Keras 3 has no legacy optimizers")
+def test_a_model_with_a_legacy_optimizer_is_loaded(tmp_path):
+    model, inputs, labels = _sentence()
+    model.compile(tf.keras.optimizers.legacy.Adadelta(0.5))
+    model.fit(inputs, labels, verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    assert loaded.evaluate(inputs, labels) == pytest.approx(model.evaluate(inputs, labels))
+    assert loaded.optimizer.learning_rate == 0.5
 
 
 def test_a_loss_of_ones_own_replaces_the_tasks():

@@ -52,6 +52,13 @@ def test_divergence_of_a_wrong_and_sure_answer_is_finite():
     assert float(kl_divergence(logits, tf.constant([5.0]))[0]) == pytest.approx(10 * math.log(10))
 
 
+def test_it_computes_in_double_precision():
+    model, ids = with_drawn_weights(_make(dtype="float64")), tf.constant([[2, 3]])
+    outputs, labels = model(ids, ids[:, ::-1]), tf.constant([2.5])
+    assert model.example_losses(outputs, labels).dtype == tf.float64
+    assert model.batch_score(outputs, labels) == (model.predictions(outputs)[0] - 2.5) ** 2
+
+
 def test_scores_are_of_the_expected_points(model):
     outputs = np.random.default_rng(1).normal(size=[30, 5]).astype(np.float32)
     answers = expected_score(outputs).numpy()

@@ -199,8 +199,6 @@ class StaticSelfAttention(TokenAttention):
 
     pool = staticmethod(average_tokens)
 
-    keeps_tokens = False
-
     def __init__(
         self,
         units: Optional[int] = 600,

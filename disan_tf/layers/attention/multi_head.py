@@ -14,6 +14,7 @@ from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import token_mask
 from disan_tf.ops import masked_softmax
 from disan_tf.ops.elementwise import bias_activation
+from disan_tf.ops.masked_softmax import wide_dtype
 
 
 def positional_encoding(length: tf.Tensor, dim: int, dtype: tf.DType = tf.float32) -> tf.Tensor:
@@ -26,9 +27,10 @@ def positional_encoding(length: tf.Tensor, dim: int, dtype: tf.DType = tf.float3
     """
     features = np.arange(dim)
     frequencies = 10000.0 ** (-2.0 * (features // 2) / dim)
-    positions = tf.cast(tf.range(length), dtype)
-    angles = tf.expand_dims(positions, 1) * tf.constant(frequencies, dtype)
-    return tf.where(features % 2 == 0, tf.sin(angles), tf.cos(angles))
+    wide = wide_dtype(dtype)  # half precision has no number 257
+    positions = tf.cast(tf.range(length), wide)
+    angles = tf.expand_dims(positions, 1) * tf.constant(frequencies, wide)
+    return tf.cast(tf.where(features % 2 == 0, tf.sin(angles), tf.cos(angles)), dtype)
 
 
 @serializable

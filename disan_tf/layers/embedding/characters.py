@@ -113,6 +113,13 @@ class CharacterCNN(BaseLayer):
         return self.output_dropout(vectors, training=training)
 
 
+class _FixedEmbedding(WordEmbedding):
+    """A `WordEmbedding` that never learns, also if the layers around it are unfrozen."""
+
+    def _table(self, name: str, words: int, trainable: bool) -> tf.Variable:
+        return super()._table(name, words, trainable=False)
+
+
 @serializable
 class WordCharacterEmbedding(BaseLayer, Embedding):
     """The vector [fixed vector; trainable vector; characters; exact-match flag] of each word.
@@ -168,7 +175,7 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
     def build(self, input_shape: tf.TensorShape) -> None:
         options = {**self.words, "dtype": self.dtype_policy}
         self.learned = WordEmbedding(**options, trainable=self.trainable, name="learned")
-        self.constant = WordEmbedding(**options, trainable=False, name="constant")
+        self.constant = _FixedEmbedding(**options, name="constant")
         for layer in (self.learned, self.constant):
             build_child(layer, input_shape)
         sizes = self.characters, self.character_units, self.character_dim, self.character_width

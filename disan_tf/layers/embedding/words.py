@@ -90,7 +90,8 @@ class WordEmbedding(Embedding):
         self.dim = check_at_least("dim", dim, 1)
 
     def build(self, input_shape: tf.TensorShape) -> None:
-        self.trained = self._table("trained", self.trainable_words, trainable=self.trainable)
+        # Keras leaves out the weights of a layer while it is frozen.
+        self.trained = self._table("trained", self.trainable_words, trainable=True)
         self.fixed = self._table("fixed", self.fixed_words, trainable=False)
         super().build(input_shape)
 

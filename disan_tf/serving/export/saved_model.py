@@ -166,7 +166,8 @@ def _save(bundle: Bundle, graphs: Graphs, metadata, text_to_ids, folder: Path) -
         # Only the weights that are read: the counters of dropout are not.
         module.variables = _weights_of(bundle.model, [*signatures.values(), *calls])
         read = _weights_of(bundle.model, calls)
-        module.trainable_variables = [weight for weight in read if weight.trainable]
+        trained = {id(weight) for weight in bundle.model.trainable_weights}
+        module.trainable_variables = [weight for weight in read if id(weight) in trained]
         module.regularization_losses = []
         tf.saved_model.save(module, str(folder), signatures, options)  # traces `call` again
     write_json(folder / METADATA, metadata)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from disan_tf.layers import (
     IntraAttention,
@@ -97,6 +98,8 @@ def test_features_are_sines_and_cosines_in_pairs(dim):
             wave = math.cos if feature % 2 else math.sin
             angle = position / 10000 ** (2 * (feature // 2) / dim)
             assert encoding[position, feature] == pytest.approx(wave(angle), abs=1e-6)
+    half = positional_encoding(300, dim, tf.bfloat16)
+    np.testing.assert_array_equal(half, tf.cast(positional_encoding(300, dim), tf.bfloat16))
 
 
 def _reference(layer, query):

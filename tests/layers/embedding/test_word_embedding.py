@@ -63,6 +63,13 @@ def test_only_the_trainable_table_is_trainable():
     assert [weight.shape for weight in layer.non_trainable_weights] == [[FIXED, DIM]]
 
 
+def test_a_table_that_is_frozen_when_it_is_built_can_be_unfrozen():
+    layer = _embedding(trainable=False)
+    assert not layer.trainable_weights
+    layer.trainable = True
+    assert [weight.shape for weight in layer.trainable_weights] == [[TRAINED, DIM]]
+
+
 def _gradients(layer, ids):
     """The gradient of sum(output * noise) for the trainable table, and that noise."""
     noise = 1.0 + np.arange(np.size(ids) * DIM, dtype=np.float32).reshape(*np.shape(ids), DIM)

@@ -40,6 +40,7 @@ def test_padding_is_0_and_the_unknown_word_has_its_characters(layer):
 def test_one_copy_is_trained(layer):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(layer(IDS, CHARACTERS, MATCH))
+    layer.trainable = True  # of all parts
     assert any(weight is layer.learned.trained for weight in layer.trainable_weights)
     assert not layer.constant.trainable_weights
     gradients = tape.gradient(loss, layer.trainable_weights)

@@ -16,11 +16,11 @@ from typing import Callable, NamedTuple, Optional
 from data_prep.corpora import sst_original
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import absent, find, is_synthetic
-from data_prep.corpora.sst_trees import RESTORE, Node, Trees, malformed, parse_trees
+from data_prep.corpora.sst_trees import RESTORE, Node, Trees, parse_trees
 from data_prep.download.unpack import ZIP_ERRORS, one_line
 from disan_tf.common.checks import check_choice
 from disan_tf.common.errors import UserError
-from disan_tf.common.files import bounded_lines, read_lines
+from disan_tf.common.files import bounded_lines, decode_line, read_lines
 from disan_tf.text import VERSIONS
 from disan_tf.text.tokenizer_rules import KIM_CHARACTERS, clean_text
 
@@ -227,8 +227,4 @@ def _read_archive(path: Path) -> Trees:
 def _member_lines(archive: zipfile.ZipFile, member: str, path: Path) -> Iterator[tuple[int, str]]:
     with io.BufferedReader(archive.open(member)) as file:
         for number, line in enumerate(bounded_lines(file, path / member), start=1):
-            try:
-                yield number, line.rstrip(b"\r\n").decode("utf-8")
-            except UnicodeDecodeError as error:
-                byte = f"byte 0x{line[error.start]:02x} at column {error.start + 1} is not UTF-8"
-                raise malformed(path / member, number, byte) from None
+            yield number, decode_line(line, path / member, number, RESTORE)

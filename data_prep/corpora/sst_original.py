@@ -12,6 +12,9 @@ from pathlib import Path
 from data_prep.corpora.sst_trees import RESTORE, Trees, check_size, make_nodes, malformed
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_lines
+from disan_tf.text.tokenizer_rules import BRACKETS
+
+_ESCAPES = {sign: escape for escape, sign in BRACKETS.items()}  # as in the trees of other layouts
 
 NAMES = ("SOStr", "STree", "dictionary", "sentiment_labels", "datasetSplit")
 SPLIT_NUMBERS = {"1": "train", "2": "test", "3": "dev"}
@@ -48,7 +51,8 @@ def read_trees(
             labeled = [labels[" ".join(phrase)] for phrase in phrases]
         except KeyError as error:
             raise malformed(sentences, number, f"{error} is not in {dictionary.name}") from None
-        spans = list(zip(labeled, phrases, starts))
+        escaped = [tuple(_ESCAPES.get(word, word) for word in phrase) for phrase in phrases]
+        spans = list(zip(labeled, escaped, starts))
         trees[split].append(make_nodes(f"{split}-{number}", spans, root))
     return trees
 

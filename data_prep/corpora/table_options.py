@@ -21,7 +21,7 @@ class TableOptions:
         "", it is replaced by `dev_share` or `test_share` of the training examples, stratified by
         class; `split_seed` decides which examples.
       text, second_text, label, score, example_id: columns. If `second_text` is "", there is one
-        text; if `example_id` is "", it is the line number; `label` or `score` is "".
+        text; if `example_id` is "", it is the number of the row; `label` or `score` is "".
       classes: the classes in order; () = the training table's labels, in alphabetical order, or in
         numerical order if all are numbers.
       lowest, highest: the ends of the scale of scores, whose points are whole numbers.

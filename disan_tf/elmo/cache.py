@@ -15,19 +15,18 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
-import tqdm
 
 from disan_tf.common.atomic import write_array, write_json
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json, sha256
 from disan_tf.common.process import locked
+from disan_tf.common.progress import progress_bar
 from disan_tf.elmo.bilm import BiLM
 from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.batch_plan import cut_batches
@@ -121,7 +120,7 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
     done = _progress(folder, len(plan))
     encode, noted = make_encoder(bilm), time.monotonic()
     spellings = corpus.split("train").features.spellings
-    bar = tqdm.tqdm(total=shape[0], unit=" tokens", file=sys.stderr, mininterval=1.0)
+    bar = progress_bar("biLM layers", "tokens", shape[0])
     with bar:
         for number, batch in enumerate(plan):
             tokens = sum(len(sentences.rows[k]) for k in batch)

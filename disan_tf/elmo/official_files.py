@@ -10,6 +10,7 @@ from disan_tf.common.atomic import write_atomically, write_json
 from disan_tf.common.checks import MAX_LAYERS
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
+from disan_tf.common.hdf5 import datasets
 from disan_tf.common.options import MAX_UNITS
 from disan_tf.common.paths import PathLike
 from disan_tf.elmo.bilm import BiLM, cell_name, official_tensors
@@ -136,6 +137,8 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
         raise UserError(f"{path} is missing; name the weights.hdf5 of the biLM.")
     try:
         with h5py.File(path, "r") as file:
+            for _ in datasets(file):
+                pass  # the check: a link might lead to another file
             values = {
                 name: _read(file, name, weight, path, options_path)
                 for name, weight in official_tensors(bilm).items()

@@ -81,16 +81,22 @@ class Bundle:
         """The words in the order of their ids, from id 2."""
         return [word for _, word in files.read_lines(self.directory / VOCABULARY)]
 
-    def text_to_ids(self) -> TextToIds:
-        """Returns the look-up for raw text, see `disan_tf.text.tokenizer.for_raw_text`."""
+    @property
+    def tokenizer(self) -> dict:
+        """The tokenizer of raw text: its name, see `for_raw_text`, its options and its version."""
         options = self.info["tokenizer"]
-        embedding = self.config.embedding
+        name = for_raw_text(options.get("name", "treebank"), self.config.data.corpus)
+        return {**options, "name": name}
+
+    def text_to_ids(self) -> TextToIds:
+        """Returns the look-up for raw text."""
+        options, embedding = self.tokenizer, self.config.embedding
         return EMBEDDINGS[embedding.name].look_up(
             self.directory,
             embedding,
             self.info["bilm"],
             self.vocabulary,
-            for_raw_text(options.get("name", "treebank")),
+            options["name"],
             options["lowercase"],
             options["split_words"],
             options["empty_tokens"],

@@ -23,12 +23,12 @@ import tensorflow as tf
 
 from disan_tf.common.checks import join_choices
 from disan_tf.common.errors import UserError
+from disan_tf.common.hdf5 import datasets
 from disan_tf.common.int8_arrays import SCALES, encode, read_array, scales_of
 from disan_tf.layers.embedding.words import WordEmbedding
 
 PRECISIONS = ("float32", "float16", "int8")
 REMEDY = "restore it or train the model again"
-MOST_LINKS, DEEPEST = 100_000, 64  # of an HDF5 file; our largest has a few hundred, in 8 levels
 # Largest codes of int8 arrays. Fewer codes compress to less space. The fixed words, which are rare
 # in texts, need less precision.
 _TRAINED_CODES, _FIXED_CODES, _MATRIX_CODES = 127, 20, 127
@@ -179,36 +179,6 @@ def _snake_case(name: str) -> str:
     """Returns the name of a class as Keras writes it: "DiSAN" -> "di_san"."""
     name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
-
-
-def datasets(file: h5py.File) -> Iterator[h5py.Dataset]:
-    """Yields all arrays of a file. A group that is linked several times is visited once.
-
-    Raises ValueError for links to other files, and above `MOST_LINKS` links or `DEEPEST` levels.
-    """
-    groups, seen, count = [(file, 1)], {_address(file)}, 0
-    while groups:
-        group, depth = groups.pop()
-        for name in group:
-            count += 1
-            if count > MOST_LINKS or depth > DEEPEST:
-                raise ValueError(f"it has more than {MOST_LINKS:,} links or {DEEPEST} levels")
-            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                raise ValueError(f"{group.name}/{name} is a link")
-            item = group[name]
-            if isinstance(item, h5py.Dataset):
-                if item.external or item.is_virtual:
-                    raise ValueError(f"{item.name} is in another file")
-                yield item
-            elif not isinstance(item, h5py.Group):
-                raise ValueError(f"{item.name} is no array")
-            elif _address(item) not in seen:
-                seen.add(_address(item))
-                groups.append((item, depth + 1))
-
-
-def _address(group: h5py.Group) -> int:
-    return h5py.h5o.get_info(group.id).addr
 
 
 def _numpy_kind(weight) -> str:

@@ -17,10 +17,11 @@ import tensorflow as tf
 import disan_tf.serving.fine_tuning.text_classifier  # noqa: F401, registers all our classes
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import LONGEST_JSON, decode_json
+from disan_tf.common.hdf5 import datasets
 from disan_tf.common.keras_version import is_keras_3
 from disan_tf.common.schema import check_schema
 from disan_tf.models.factory import memory_limit
-from disan_tf.runs.weight_files import check_finite, datasets
+from disan_tf.runs.weight_files import check_finite
 
 REMEDY = "restore the file, or ask its author for a preset (TextClassifier.save_to_preset)"
 _JSON, _WEIGHTS = ("metadata.json", "config.json"), "model.weights.h5"

@@ -79,12 +79,13 @@ def _join(pieces: tf.RaggedTensor, tokens: tf.RaggedTensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_row_splits(pieces.values, splits, validate=False)
 
 
-def for_raw_text(name: str) -> str:
+def for_raw_text(name: str, corpus: str) -> str:
     """Returns the name of the tokenizer that gives raw text the tokens of a model's corpus.
 
-    Corpora of `whitespace` are tokenised by the rules of a treebank.
+    The official corpora of `whitespace` are tokenised by the rules of a treebank. In a user's own
+    table (the corpus "table"), the rules are not known; the model reads tokenised text alone.
     """
-    return "treebank" if name == "whitespace" else name
+    return "treebank" if name == "whitespace" and corpus != "table" else name
 
 
 def check_version(name: str, version: int) -> int:

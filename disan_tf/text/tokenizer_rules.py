@@ -87,8 +87,8 @@ ESCAPES = (
     (r"\\?\*", r"\\*"),
     (r"\x03", "n"),
 )
-_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-ESCAPED_SIGNS = {**_BRACKETS, r"\/": "/", r"\*": "*"}
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+ESCAPED_SIGNS = {**BRACKETS, r"\/": "/", r"\*": "*"}
 
 # Kim's `clean_str_sst` keeps these characters, and writes a space in place of each other one.
 KIM_CHARACTERS = "A-Za-z0-9(),!?'`"
@@ -122,7 +122,7 @@ def sign_escapes(lowercase: bool) -> dict[str, str]:
 
 def unescape(token: str) -> str:
     r"""Returns a token without escapes: `-LRB-` becomes `(`, and `1\/2` becomes `1/2`."""
-    return _BRACKETS.get(token.upper()) or token.replace(r"\/", "/").replace(r"\*", "*")
+    return BRACKETS.get(token.upper()) or token.replace(r"\/", "/").replace(r"\*", "*")
 
 
 def python_steps(

@@ -68,12 +68,12 @@ def read(
 ) -> WordVectors:
     """Reads the vectors of the words for which `wanted(word)` is true.
 
-    Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec
-    header line (`count dim`) is accepted if the file has `count` rows. Among equal words the first
-    is read. Blank lines, and lines that are not UTF-8, are skipped. Memory holds one line and the
-    wanted vectors. The number of fields is checked in every row, the numbers only in rows of wanted
-    words; a UserError names the line. Errors say that `owner` asks for `dim` numbers; errors on a
-    config name its flags.
+    Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec header
+    line (`count dim`) is accepted if the file has at least `count` rows. Among equal words the
+    first is read. Blank lines, and lines that are not UTF-8, are skipped. Memory holds one line and
+    the wanted vectors. The number of fields is checked in every row, the numbers only in rows of
+    wanted words; a UserError names the line. Errors say that `owner` asks for `dim` numbers; errors
+    on a config name its flags.
     """
     if path.name == MODEL:
         every = _preset_vectors(path, dim)
@@ -83,20 +83,22 @@ def read(
         if line is None:
             not_utf8.append(number)
             continue
-        if number == 1 + len(not_utf8):
+        if not line:
+            blank += 1
+            continue
+        if number == 1 + len(not_utf8) + blank:
             _check_dimension(path, line, dim, owner)
             if header := _HEADER.fullmatch(line):
                 announced = int(header[1])
                 continue
-        if not line:
-            blank += 1
-            continue
         rows += 1
         spaces = line.count(" ")
         if spaces < dim:
             raise _malformed(path, number, f"{spaces + 1} fields instead of a word", dim)
         # Nearly all words have no space, and `index` is far faster than `rsplit`.
         word = line[: line.index(" ")] if spaces == dim else line.rsplit(" ", dim)[0]
+        if spaces > dim and any(not it or _is_number(it) for it in word.split(" ")[1:]):
+            raise _malformed(path, number, f"{spaces + 1} fields", dim)
         if word not in vectors and wanted(word):
             fields = line[len(word) + 1 :].split(" ")
             try:
@@ -174,7 +176,7 @@ def check_dimension(path: Path, dim: int) -> None:
         _preset_vectors(path, dim)
         return
     for _, line in _read_rows(path):
-        if line is not None:
+        if line:
             _check_dimension(path, line, dim)
             return
 

@@ -156,6 +156,13 @@ def test_a_file_that_is_cut_short_is_refused(files, share):
     assert refusal.startswith(f"{files[1]} cannot be read as HDF5") and "\n" not in refusal
 
 
+def test_a_link_to_another_file_is_refused(files):
+    with h5py.File(files[1], "r+") as file:
+        del file["char_embed"]
+        file["char_embed"] = h5py.ExternalLink("/secret.hdf5", "/x")
+    assert "cannot be read as HDF5 (//char_embed is a link)" in _refusal(files)
+
+
 def test_weights_for_which_there_is_no_room_are_an_error_and_leave_nothing(tmp_path):
     before, bilm = resource.getrlimit(resource.RLIMIT_FSIZE), small_bilm()
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))

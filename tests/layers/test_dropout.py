@@ -35,7 +35,7 @@ def test_the_scale_is_that_of_the_rate_itself(rate, dtype):
     layer, ones = _built(rate, dtype=dtype), tf.ones([50, 50], dtype)
     values = np.unique(layer(ones, training=True).numpy())
     np.testing.assert_array_equal(values, tf.constant([0.0, 1 / (1 - rate)], dtype))
-    x, places = tf.range(1, 2501, dtype=tf.float32) / 100, Positions(tf.range(50), 50)
+    x, places = tf.range(1, 2501, dtype=tf.float32) / 100, Positions(tf.range(50), tf.constant(50))
     x = tf.cast(tf.reshape(x, [50, 50]), dtype)
     placed = _built(rate, dtype=dtype)(x, training=True, places=places)
     np.testing.assert_array_equal(placed, _built(rate, dtype=dtype)(x, training=True))

@@ -75,12 +75,18 @@ def test_a_bundle_keeps_the_words_of_a_corpus_that_was_prepared_again_since(tmp_
 
 
 @pytest.mark.parametrize(
-    "name, tokens", [("whitespace", "A well-made one ."), ("kim", "A well made one")]
+    "name, corpus_name, tokens",
+    [
+        ("whitespace", "snli", "A well-made one ."),
+        ("whitespace", "table", "A well-made one."),  # of tokenised text by unknown rules
+        ("kim", "snli", "A well made one"),
+    ],
 )
-def test_raw_text_has_the_tokens_of_the_corpus(tmp_path, name, tokens):
+def test_raw_text_has_the_tokens_of_the_corpus(tmp_path, name, corpus_name, tokens):
     corpus = make_pair_corpus(tmp_path / "corpus")
     corpus.manifest[Keys.TOKENIZER]["name"] = name
     bundle = save(tmp_path / "best", "disan_snli", corpus)
+    bundle.config.data.corpus = corpus_name
     row = bundle.text_to_ids().tokens(tf.constant(["A well-made one."])).to_list()[0]
     assert b" ".join(row).decode() == tokens
 

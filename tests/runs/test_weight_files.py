@@ -9,8 +9,9 @@ import tensorflow as tf
 
 from configs.disan_sst import get_config
 from disan_tf.common.errors import UserError
+from disan_tf.common.hdf5 import DEEPEST, datasets
 from disan_tf.models.factory import build_model
-from disan_tf.runs.weight_files import DEEPEST, PRECISIONS, datasets, read_weights, weights_as_hdf5
+from disan_tf.runs.weight_files import PRECISIONS, read_weights, weights_as_hdf5
 from tests.support.runs.training import load_config
 
 PLACE = "layers/dense/vars/0"
@@ -224,9 +225,7 @@ def _link_often(file):
 
 @pytest.mark.parametrize("change", [_deepen, _link_often])
 def test_the_links_and_levels_of_a_file_are_limited(change, path, monkeypatch):
-    monkeypatch.setattr(
-        "disan_tf.runs.weight_files.MOST_LINKS", 10 if change is _link_often else 99
-    )
+    monkeypatch.setattr("disan_tf.common.hdf5.MOST_LINKS", 10 if change is _link_often else 99)
     with h5py.File(path, "r+") as file:
         change(file)
         with pytest.raises(ValueError, match="it has more than .* links or 64 levels"):

@@ -11,9 +11,8 @@ import pytest
 import tensorflow as tf
 
 import disan_tf
-from disan_tf.common import files
+from disan_tf.common import files, hdf5
 from disan_tf.common.errors import UserError
-from disan_tf.runs import weight_files
 from tests.support.models.films import TEXTS
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
@@ -126,7 +125,7 @@ def test_words_are_as_many_as_those_of_the_embedding(members, tmp_path):
 def _largest(file):
     """Returns the name of the largest array of floating-point numbers."""
     return max(
-        (item for item in weight_files.datasets(file) if item.dtype.kind == "f"),
+        (item for item in hdf5.datasets(file) if item.dtype.kind == "f"),
         key=lambda item: item.size,
     ).name
 

@@ -60,9 +60,9 @@ def test_a_header_line_and_spaces_at_line_ends_are_accepted(write):
 
 
 def test_blank_lines_are_skipped_and_counted(write):
-    vectors = word_vectors.read(write("tea 1 2 3\n\nsoup 4 5 6\n \n"), 3, everything)
+    vectors = word_vectors.read(write("\ntea 1 2 3\n\nsoup 4 5 6\n \n"), 3, everything)
     assert list(vectors.by_word) == ["tea", "soup"]
-    assert (vectors.rows, vectors.blank) == (2, 2)
+    assert (vectors.rows, vectors.blank) == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,9 @@ def test_unicode_line_separators_belong_to_the_word(write):
     "row, message",
     [
         ("soup 4 5", "line 2: 3 fields instead of a word, expected a word and 3 numbers"),
+        ("soup 4 5 6 7", "line 2: 5 fields, expected a word and 3 numbers"),
+        ("soup 4 5 6cake 7 8 9", "line 2: 7 fields, expected a word and 3 numbers"),
+        ("soup  4 5 6", "line 2: 5 fields, expected a word and 3 numbers"),
         ("soup 4 five 6", "line 2: could not convert string to float: 'five'"),
         ("soup 4 5 nan", "line 2: a number is not finite"),
         ("soup 4 5 1e300", "line 2: a number is not finite"),

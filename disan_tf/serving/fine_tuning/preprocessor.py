@@ -15,7 +15,7 @@ from disan_tf.serving.fine_tuning.texts import tensors_of
 from disan_tf.serving.inference.inputs import is_single
 from disan_tf.text import TextToIds
 from disan_tf.text.lookup import PADDING_ID
-from disan_tf.text.tokenizer import VERSIONS, for_raw_text
+from disan_tf.text.tokenizer import VERSIONS
 
 _TOKENIZER = ("lowercase", "split_words", "empty_tokens")
 
@@ -62,7 +62,7 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         length = {"sequence_length": sequence_length}
         check_arguments(TextClassifierPreprocessor.__init__, (), length)
         self._words = "\n".join(words)  # Keras would track a list
-        name = for_raw_text(str(tokenizer.get("name", "treebank")))
+        name = str(tokenizer.get("name", "treebank"))
         switches = [bool(tokenizer[option]) for option in _TOKENIZER]
         version = int(tokenizer.get("version", VERSIONS.get(name, 1)))
         self._tokenizer: dict[str, Union[bool, str, int]]

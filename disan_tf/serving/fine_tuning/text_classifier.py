@@ -201,7 +201,7 @@ class TextClassifier(TextModel):
         classifier = cls(
             model,
             bundle.vocabulary,
-            bundle.info["tokenizer"],
+            bundle.tokenizer,
             names or bundle.classes,
             config,
             activation,

@@ -236,6 +236,13 @@ def test_bins_are_closed_above_and_nodes_keep_their_numbers(tmp_path):
     assert summary(corpus.splits["test"]) == [("test-3", "Soup", 1)]
 
 
+def test_brackets_of_the_original_layout_are_escaped_as_in_the_trees(tmp_path):
+    files = {name: content.replace("Soup", "(") for name, content in ORIGINAL.items()}
+    write_original(tmp_path / "stanfordSentimentTreebank", files)
+    corpus = sst.read(tmp_path, options())
+    assert summary(corpus.splits["test"]) == [("test-3", "-LRB-", 1)]
+
+
 @pytest.mark.parametrize(
     "name, old, new, message",
     [

@@ -221,7 +221,10 @@ def gather_resources(
         counts = np.concatenate([[len(split)] * BOUNDARIES, counts[1:]])
         resources = replace(resources, word_counts=counts)
     if kind.reads_bilm:
-        bilm, options = load_bilm(*corpus.bilm, dtype=dtype), read_options(corpus.bilm[0])
+        options, file = read_options(corpus.bilm[0]), corpus.bilm[1]
+        size = file.stat().st_size if file.is_file() else 0
+        with memory_limit(1, (str(file), 4 * size + (1 << 20))):  # the options may ask for more
+            bilm = load_bilm(*corpus.bilm, dtype=dtype)
         weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
         resources = replace(resources, bilm=options, bilm_weights=weights)
         if embedding.cached:

@@ -1,11 +1,14 @@
 """What stands around the loop: the work directory's owner, run.json, the lines on the console."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from ml_collections import ConfigDict
 
 from disan_tf.common.errors import UserError
+from disan_tf.elmo.official_files import save_bilm
 from disan_tf.runs import work_directory
 from disan_tf.runs.bundle import load_bundle
 from disan_tf.runs.recorded_config import FORMAT
@@ -13,8 +16,9 @@ from disan_tf.runs.run_summary import is_finished
 from disan_tf.runs.work_directory import WorkDirectory
 from disan_tf.training.config import from_dict
 from disan_tf.training.evaluation import write_evaluation
-from disan_tf.training.train import introduce, train
+from disan_tf.training.train import gather_resources, introduce, train
 from tests.support.corpora.pairs import make_pair_corpus
+from tests.support.models.bilm import small_bilm
 from tests.support.runs.training import corpus_of, make_loop, tiny_config, with_few_operations
 
 
@@ -49,6 +53,17 @@ def test_a_work_directory_is_not_asked_for_less(tmp_path, key, there, here):
     with pytest.raises(UserError, match=rf"train\.{key} \({there} there, {here} here\)"):
         claim(tmp_path, tiny_config(**{"steps": 100, key: here}))
     assert json.loads((tmp_path / "config.json").read_text())["train"][key] == there
+
+
+def test_a_bilm_is_not_larger_than_its_file(tmp_path):
+    files = tmp_path / "options.json", tmp_path / "weights.hdf5"
+    save_bilm(small_bilm(), *files)
+    options = json.loads(files[0].read_text())
+    options["lstm"]["dim"] = 60_000
+    files[0].write_text(json.dumps(options))
+    corpus = SimpleNamespace(bilm=files, words=(1, 1), classes=["a"], vectors=None)
+    with pytest.raises(MemoryError, match=r"the model needs 0 GB, and the .*weights.hdf5 has 0 GB"):
+        gather_resources(ConfigDict({"name": "elmo", "cached": True}), "float32", corpus)
 
 
 @pytest.mark.parametrize("number", [None, 1, FORMAT + 1])

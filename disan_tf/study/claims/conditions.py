@@ -5,6 +5,7 @@ from itertools import product
 from statistics import fmean
 from typing import Optional
 
+from disan_tf.runs.recorded_config import ADDED
 from disan_tf.study.papers import Score, Table
 from disan_tf.study.results import (
     Records,
@@ -45,12 +46,13 @@ def _differences(first, second, free) -> Iterator[str]:
     one, other = first["config"], second["config"]
     for part in ("data", "train", "policy", "task"):
         options = one.get(part, {}), other.get(part, {})
-        # A record without an option lacks what it adds, but models without samplers have no policy.
+        # Policies are compared only if both models have one.
         names = {*options[0]} & {*options[1]} if part == "policy" else {*options[0], *options[1]}
         for name in sorted(names):
-            values = [each.get(name, False) for each in options]
-            if values[0] != values[1] and f"{part}.{name}" not in free:
-                yield f"{part}.{name} {values[0]} and {values[1]}"
+            key = f"{part}.{name}"
+            values = [each.get(name, ADDED.get(key, False)) for each in options]
+            if values[0] != values[1] and key not in free:
+                yield f"{key} {values[0]} and {values[1]}"
     if one.get("dtype") != other.get("dtype"):
         yield f"dtype {one.get('dtype')} and {other.get('dtype')}"
     if training_examples(first) != training_examples(second):

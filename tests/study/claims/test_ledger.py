@@ -138,7 +138,8 @@ def test_a_spread_comes_from_the_conditions_of_one_of_the_two_runs():
     [
         ("train", "steps", 60, "trained for 30 steps and for 60 steps"),
         ("train", "batch_size", 4, "train.batch_size 2 and 4"),
-        ("train", "batch_norm_batches", 9, "train.batch_norm_batches False and 9"),  # absent: off
+        ("train", "batch_norm_batches", 9, "train.batch_norm_batches 0 and 9"),
+        ("train", "optimizer", "adadelta", ""),  # of a record without this option
         ("task", "highway", True, "task.highway False and True"),
         ("task", "highway", False, ""),  # a layer that is switched off is no difference
         ("task", "hidden_units", 7, "task.hidden_units 16 and 7"),

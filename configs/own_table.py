@@ -43,7 +43,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.second_text = ""
     config.data.label = "label"
     config.data.score = ""
-    config.data.example_id = ""  # "" = numbers of rows
+    config.data.example_id = ""  # "" = row numbers
     config.data.classes = ()  # () = the training part's classes in alphabetical order
     config.data.drop_labels = ""  # comma-separated labels of rows to drop: "-1,nan"
     config.data.on_bad_rows = "error"  # "drop" drops rows without text or label

@@ -96,7 +96,7 @@ def run() -> None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
             setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     atexit.register(gc.freeze)  # else Python collects TensorFlow's garbage at exit
-    debug = any(re.fullmatch("--?debug(=([Tt]rue|1))?", argument) for argument in sys.argv)
+    debug = any(re.fullmatch("--?debug(=(t|true|1))?", word, re.I) for word in sys.argv)
     if debug:
         os.environ[process.LOG_LEVEL] = "0"
     process.handle_signals(installation.program(), _after_a_stop)
@@ -144,8 +144,8 @@ def main(_) -> None:
             raise UserError(f"--{flag.name}= is empty; give it a value, or leave the flag out.")
         if flag.value is not None and flag.name in _PATHS:
             flag.value = expand(flag.value, flag.name)
-        if flag.value and flag.name == "runs":
-            flag.value = [expand(name, flag.name) for name in flag.value]
+        if flag.name == "runs":
+            flag.value = flag.value and [expand(name, flag.name) for name in flag.value]
         if flag.present and flag.name not in [*OF_ALL_MODES, *parameters_of(mode)]:
             takers = join_choices(name for name in MODES if flag.name in parameters_of(MODES[name]))
             raise UserError(f"--{flag.name} is not a flag of --mode={FLAGS.mode}, but of {takers}.")

@@ -1,4 +1,4 @@
-"""A check of HDF5 files of strangers: their links lead to no other file."""
+"""Visits the arrays of an HDF5 file; refuses links to other files."""
 
 from collections.abc import Iterator
 

@@ -120,8 +120,7 @@ def _write(folder: Path, corpus: PreparedCorpus, bilm: BiLM, phrases: str) -> No
     done = _progress(folder, len(plan))
     encode, noted = make_encoder(bilm), time.monotonic()
     spellings = corpus.split("train").features.spellings
-    bar = progress_bar("biLM layers", "tokens", shape[0])
-    with bar:
+    with progress_bar("biLM layers", "tokens", shape[0]) as bar:
         for number, batch in enumerate(plan):
             tokens = sum(len(sentences.rows[k]) for k in batch)
             if number >= done:

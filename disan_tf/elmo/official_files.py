@@ -137,8 +137,7 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
         raise UserError(f"{path} is missing; name the weights.hdf5 of the biLM.")
     try:
         with h5py.File(path, "r") as file:
-            for _ in datasets(file):
-                pass  # the check: a link might lead to another file
+            list(datasets(file))  # refuses links to other files
             values = {
                 name: _read(file, name, weight, path, options_path)
                 for name, weight in official_tensors(bilm).items()
@@ -154,9 +153,7 @@ def load_weights(bilm: BiLM, path: PathLike, options_path: PathLike = "its optio
                     "two files of one biLM."
                 )
     except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # h5py: damaged file
-        raise UserError(
-            f"{path} cannot be read as HDF5 ({error}); it is damaged or cut short, fetch it again."
-        ) from None
+        raise UserError(f"{path} cannot be read as HDF5 ({error}); fetch it again.") from None
     for name, weight in official_tensors(bilm).items():
         weight.assign(values[name].reshape(weight.shape))
 

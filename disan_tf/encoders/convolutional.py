@@ -160,7 +160,8 @@ class MultiWindowCNNEncoder(SentenceEncoder):
         """
         mask = token_mask(x, mask)
         maps = at_least_float32(self._maps(x, mask))
-        maps = tf.pad(maps, [[0, 0], [0, 1], [0, 0]], constant_values=maps.dtype.min)  # of length 0
+        # `argmax` needs a token.
+        maps = tf.pad(maps, [[0, 0], [0, 1], [0, 0]], constant_values=maps.dtype.min)
         winner = tf.argmax(maps, axis=1)
         weights = tf.one_hot(winner, tf.shape(x)[1], axis=1)
         return {"maximum": tf.where(tf.expand_dims(mask, -1), weights, 0.0)}

@@ -30,7 +30,7 @@ class _Keras2Layer(tf.keras.layers.Layer):
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the layer; an input's implicit mask stands in for a mask that is None.
+        """Calls the layer; an input's implicit mask stands in for a keyword mask that is None.
 
         Keras 2 itself passes on only the first input's mask, as `mask` if that is not given.
         """

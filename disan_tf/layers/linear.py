@@ -143,7 +143,7 @@ def cast_weight(weight: tf.Variable, dtype: tf.DType) -> tf.Tensor:
     casts = getattr(_scope, "casts", None)
     if casts is None:
         return tf.cast(weight, dtype)
-    graph = tf.compat.v1.get_default_graph()  # that of a loop's body has tensors of its own
+    graph = tf.compat.v1.get_default_graph()  # a loop's body is another graph, with other tensors
     key = id(weight), id(graph), dtype
     if key not in casts:  # both are stored too, so that no other object can reuse their ids
         casts[key] = weight, graph, tf.cast(weight, dtype)

@@ -20,8 +20,8 @@ class LanguageModel(SentenceModel):
     The forward layers predict each word and the sentence's end from the words before. The backward
     layers predict each word and the sentence's begin from the words after. Sentences are read whole
     and from zero states, as downstream models read them; the official training cuts a stream of
-    sentences into pieces of 20 tokens and carries the states on. `disan_tf.training` trains it;
-    Keras' `compile` and `fit`, and a call with a whole batch, are not for this model.
+    sentences into pieces of 20 tokens and carries the states on. It is trained by
+    `disan_tf.training`, not by Keras' `fit`, and called with ids and characters, not with a batch.
 
     Args:
       embedding: a `WordBytes`.

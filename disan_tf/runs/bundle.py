@@ -46,7 +46,7 @@ _SCHEMA = {
     "classes": [str],
     "words": [int],
     "tokenizer": {
-        **{"name?": str, "version?": int},
+        **{"name?": str, "raw_text?": str, "version?": int},
         **dict.fromkeys(("lowercase", "split_words", "empty_tokens"), bool),
     },
     "parameters": int,
@@ -86,7 +86,7 @@ class Bundle:
         """The tokenizer of raw text: its name, see `for_raw_text`, its options and its version."""
         options = self.info["tokenizer"]
         name = for_raw_text(options.get("name", "treebank"), self.config.data.corpus)
-        return {**options, "name": name}
+        return {**options, "name": options.get("raw_text", name)}
 
     def text_to_ids(self) -> TextToIds:
         """Returns the look-up for raw text."""
@@ -188,8 +188,8 @@ def load_bundle(
         try:
             return _load(directory, info, attention_form, dtype, has_weights)
         except UserError:
-            if read_info(directory) == info:
-                raise  # else a training has replaced the model
+            if read_info(directory) == info:  # no training has replaced the model meanwhile
+                raise
 
 
 def _load(directory, info, attention_form, dtype, has_weights) -> Bundle:

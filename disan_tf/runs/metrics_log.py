@@ -30,22 +30,13 @@ class MetricsLog:
     will be measured again. So are the lines of `last_step` itself for splits in `again`. `seconds`
     is the value in the last line, or 0 without lines. If several processes train, only the one that
     writes keeps lines.
-
-    Raises:
-      UserError: lines of a training whose checkpoints are gone would be removed.
     """
 
     def __init__(self, path, last_step: int, writes: bool = True, again: Collection[str] = ()):
         self.path, self.seconds, self._writes = Path(path), 0.0, writes
         if writes:
-            records = self.read(path)
-            # A checkpoint follows each evaluation; a kill between them leaves one evaluation.
-            if not last_step and len({one["step"] for one in records if one["split"] == "dev"}) > 1:
-                raise UserError(
-                    f"{path} is the log of a training whose checkpoints are missing; restore them, "
-                    "or choose another --workdir."
-                )
             ends = dict.fromkeys(again, last_step - 1)
+            records = self.read(path)
             records = [one for one in records if one["step"] <= ends.get(one["split"], last_step)]
             write_atomically(self.path, "".join(json.dumps(record) + "\n" for record in records))
             self.seconds = records[-1]["seconds"] if records else 0.0
@@ -55,6 +46,16 @@ class MetricsLog:
         if self._writes:
             with naming(self.path), open(self.path, "a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
+
+    @classmethod
+    def check_begins(cls, path) -> None:
+        """Raises UserError if a training without checkpoints would remove the lines of an older."""
+        steps = {record["step"] for record in cls.read(path) if record["split"] == "dev"}
+        if len(steps) > 1:  # each evaluation but the last is followed by a checkpoint
+            raise UserError(
+                f"{path} is the log of a training whose checkpoints are missing; restore them, or "
+                "choose another --workdir."
+            )
 
     @staticmethod
     def read(path) -> list:

@@ -25,7 +25,10 @@ def is_finished(workdir: Path, schedule: Schedule) -> bool:
     if not all((workdir / name).is_file() for name in ("run.json", "best/model.json")):
         return False
     run = read_json(workdir / "run.json", REMEDY, RUN)
-    splits, schedule = run["data"]["splits"], schedule.resolved(max(run.get("epoch_steps", 1), 1))
+    epoch_steps = run.get("epoch_steps", 0)
+    if not (epoch_steps or schedule.steps and schedule.evaluate_every):
+        return False  # the steps of its epochs are unknown
+    splits, schedule = run["data"]["splits"], schedule.resolved(epoch_steps)
     dev = _curve(MetricsLog.read(workdir / "metrics.jsonl"), "dev")
     return (
         bool(splits and dev)

@@ -130,13 +130,15 @@ class WorkDirectory:
 
 
 def check_origin(workdir: Path, corpus: PreparedCorpus, start: Optional[dict] = None) -> None:
-    """Raises UserError if the training in a work directory has checkpoints and another origin.
+    """Raises UserError if a work directory holds a trained model of another origin.
 
-    The origin is the files of the corpus and of the biLM, and the model with which it began. Models
-    are compared if both trainings began with one of the same name; `start` is its record.
+    The origin is the files of the corpus and of the biLM, and the model with which training began.
+    `start` is the record of the model with which a new training begins. If the earlier training
+    began with a model of that name, their digests must be equal.
     """
     path = workdir / "run.json"
-    if not path.exists() or not any((workdir / "checkpoints").glob("*")):
+    trained = (workdir / "best/model.json").exists() or any((workdir / "checkpoints").glob("*"))
+    if not path.exists() or not trained:
         return
     run = read_json(path, "choose another --workdir", RUN)
     check_format(path, run, FORMAT, VERSION_REMEDY)
@@ -148,7 +150,7 @@ def check_origin(workdir: Path, corpus: PreparedCorpus, start: Optional[dict] = 
     began = run.get("init_from", start)
     if start and began["name"] == start["name"] and began["sha256"] != start["sha256"]:
         raise UserError(
-            f"{workdir} holds a training that began with another model of the name "
+            f"{workdir} holds a training that began with another model, also named "
             f"{start['name']}; restore that model, or choose another --workdir."
         )
 

@@ -82,8 +82,8 @@ def _join(pieces: tf.RaggedTensor, tokens: tf.RaggedTensor) -> tf.RaggedTensor:
 def for_raw_text(name: str, corpus: str) -> str:
     """Returns the name of the tokenizer that gives raw text the tokens of a model's corpus.
 
-    The official corpora of `whitespace` are tokenised by the rules of a treebank. In a user's own
-    table (the corpus "table"), the rules are not known; the model reads tokenised text alone.
+    Official corpora of `whitespace` follow the rules of a treebank, so raw text does too. The rules
+    of a user's table (the corpus "table") are not known, so raw text is only split at spaces.
     """
     return "treebank" if name == "whitespace" and corpus != "table" else name
 

@@ -28,6 +28,7 @@ PREFIX = "preset:"  # of the name of such a model
 _REMEDY = "restore the released model"
 _TABLES = "layers/word_embedding/vars"  # the trained and the fixed vectors in a file of weights
 _SCHEMA = {"weights": str, "sha256": {str: str}}
+_NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+(e[-+]?[0-9]+)?", re.IGNORECASE)
 _HEADER = re.compile("([0-9]{1,12}) ([0-9]{1,6})")  # word2vec's rows and dimension
 
 
@@ -87,7 +88,8 @@ def read(
             blank += 1
             continue
         if number == 1 + len(not_utf8) + blank:
-            _check_dimension(path, line, dim, owner)
+            first = number
+            _check_dimension(path, line, dim, first, owner)
             if header := _HEADER.fullmatch(line):
                 announced = int(header[1])
                 continue
@@ -97,7 +99,9 @@ def read(
             raise _malformed(path, number, f"{spaces + 1} fields instead of a word", dim)
         # Nearly all words have no space, and `index` is far faster than `rsplit`.
         word = line[: line.index(" ")] if spaces == dim else line.rsplit(" ", dim)[0]
-        if spaces > dim and any(not it or _is_number(it) for it in word.split(" ")[1:]):
+        if spaces > dim and "" in (parts := word.split(" ")):
+            raise _malformed(path, number, "two spaces in a row, or one at the start", dim)
+        if spaces > dim and any(map(_NUMBER.fullmatch, parts[1:])):
             raise _malformed(path, number, f"{spaces + 1} fields", dim)
         if word not in vectors and wanted(word):
             fields = line[len(word) + 1 :].split(" ")
@@ -112,8 +116,8 @@ def read(
         raise UserError(f"{path} contains no word vectors; download it again.")
     if rows + len(not_utf8) < announced:
         raise UserError(
-            f"{path} ends after {rows + len(not_utf8):,} of the {announced:,} rows that line 1 "
-            "announces; download it again, or correct the number."
+            f"{path} ends after {rows + len(not_utf8):,} of the {announced:,} rows that line "
+            f"{first} announces; download it again, or correct the number."
         )
     return WordVectors(vectors, rows, blank, tuple(not_utf8))
 
@@ -175,9 +179,9 @@ def check_dimension(path: Path, dim: int) -> None:
     if path.name == MODEL:
         _preset_vectors(path, dim)
         return
-    for _, line in _read_rows(path):
+    for number, line in _read_rows(path):
         if line:
-            _check_dimension(path, line, dim)
+            _check_dimension(path, line, dim, number)
             return
 
 
@@ -192,14 +196,16 @@ def _preset_vectors(path: Path, dim: int) -> dict[str, np.ndarray]:
     return vectors
 
 
-def _check_dimension(path: Path, line: str, dim: int, owner: str = "the config") -> None:
-    """Compares `dim` with the header, or else with the length of the first row's vector."""
+def _check_dimension(
+    path: Path, line: str, dim: int, number: int, owner: str = "the config"
+) -> None:
+    """Compares `dim` with the header, or else with the first row's vector, in line `number`."""
     fields, header = line.split(" "), _HEADER.fullmatch(line)
     actual = int(header[2]) if header else len(fields) - 1
     if actual > dim and not header:  # the first word may contain spaces
         actual = min(actual, len(list(takewhile(_is_number, reversed(fields)))))
     if not header and not any(map(_is_number, fields[1:])):
-        raise _no_vectors(path, f"line 1 is {line[:80]!r}")
+        raise _no_vectors(path, f"line {number} is {line[:80]!r}")
     if actual != dim:
         remedy = f"choose a file of {dim} numbers per word"
         if owner == "the config":
@@ -208,8 +214,8 @@ def _check_dimension(path: Path, line: str, dim: int, owner: str = "the config")
                 "--config.data.vector_dim) or choose another file with --config.data.vectors"
             )
         raise UserError(
-            f"{path} has vectors of dimension {actual} (line 1), but {owner} asks for {dim}; "
-            f"{remedy}."
+            f"{path} has vectors of dimension {actual} (line {number}), but {owner} asks for "
+            f"{dim}; {remedy}."
         )
 
 

@@ -65,8 +65,9 @@ class TrainingState:
         except (tf.errors.OpError, AssertionError, IndexError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise UserError(
-                f"{newest}.* cannot be restored ({reason}); restore these files, or choose another "
-                "--workdir."
+                f"{newest}.* cannot be restored ({reason}); restore the files of that name, or "
+                f"delete them and {Path(newest).parent / 'checkpoint'} to resume from the one "
+                "before, if there is one."
             ) from None
         return int(self.step)
 
@@ -98,7 +99,7 @@ def repair_state(directory: Path) -> None:
         return
     names = [name for name in names if _is_readable(directory / name)]  # the last may be incomplete
     if not names:
-        print(f"No checkpoint in {directory} is whole.")
+        print(f"No checkpoint in {directory} is whole; the training begins again.")
         return
     _write_state(directory, names)
     print(

@@ -19,6 +19,7 @@ from disan_tf.models.base import Resources
 from disan_tf.models.embeddings import EMBEDDINGS
 from disan_tf.models.factory import TASKS, build_model, count_parameters, memory_limit
 from disan_tf.models.language_model import BOUNDARIES
+from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.series_summary import member_folders
 from disan_tf.runs.work_directory import AUTO, WorkDirectory, check_origin, read_start
 from disan_tf.training.checkpoints import has_checkpoint
@@ -108,11 +109,14 @@ def train(
 def check_work(work: WorkDirectory, initial: Optional[InitialModel]) -> None:
     """Checks that a training may begin or resume in a work directory, before a corpus is prepared.
 
-    Raises UserError if it holds another training, or if the initial model does not fit.
+    Raises UserError if it holds another training, or one whose checkpoints are missing, or if the
+    initial model does not fit.
     """
     work.check(initial and initial.name)
-    if initial and not has_checkpoint(work.checkpoints):
-        initial.check_fits(work.config)
+    if not has_checkpoint(work.checkpoints):
+        MetricsLog.check_begins(work.metrics)
+        if initial:
+            initial.check_fits(work.config)
 
 
 def build(
@@ -223,8 +227,14 @@ def gather_resources(
     if kind.reads_bilm:
         options, file = read_options(corpus.bilm[0]), corpus.bilm[1]
         size = file.stat().st_size if file.is_file() else 0
-        with memory_limit(1, (str(file), 4 * size + (1 << 20))):  # the options may ask for more
-            bilm = load_bilm(*corpus.bilm, dtype=dtype)
+        try:
+            with memory_limit(1, (str(file), 4 * size + (1 << 20))):
+                bilm = load_bilm(*corpus.bilm, dtype=dtype)
+        except MemoryError:
+            raise UserError(
+                f"{corpus.bilm[0]} describes a larger biLM than {file} holds; name the two files "
+                "of one biLM."
+            ) from None
         weights = {name: weight.numpy() for name, weight in official_tensors(bilm).items()}
         resources = replace(resources, bilm=options, bilm_weights=weights)
         if embedding.cached:

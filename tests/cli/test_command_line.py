@@ -260,6 +260,10 @@ def test_help_and_mistakes_need_no_tensorflow():
         (["--top_k=0"], "--top_k=0 must be a whole number of at least 1."),
         ([TINY], "--mode=train needs --workdir; see python run.py --help."),
         (["--mode=compare", "a", "b"], "a is neither a work directory nor a recorded result."),
+        (
+            ["--mode=compare", "--runs=~/a,b"],
+            f"{os.path.expanduser('~')}/a is neither a work directory nor a",
+        ),
         (["--mode=prepare", TINY], "--mode=prepare needs --workdir or --prepared_dir; see"),
         (["--mode=doctor", "--seeds=1"], "--seeds is .* --mode=doctor, but of train or reproduce."),
         (["--config=configs/disan_sts.py"], "configs/disan_sts.py does not exist; did you mean co"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep.prepare import prepare
-from disan_tf.cli.loading import compare_with_baseline, wants_baseline
+from disan_tf.cli.loading import compare_with_baseline, prepare_corpus, wants_baseline
 from disan_tf.input_pipeline import PreparedCorpus
 from tests.support.errors import user_error
 from tests.support.runs.training import load_config
@@ -30,6 +30,13 @@ def test_the_baseline_reads_words_that_the_model_does_not_know(tmp_path):
     np.savez(tmp_path / "test.npz", predictions=np.zeros_like(labels))
     words, both = compare_with_baseline(bundle, corpus, tmp_path, tmp_path, "test")
     assert "accuracy 1.0000" in both and "accuracy 0.5000" in words
+
+
+def test_a_fold_of_a_table_with_a_test_part_is_refused(tmp_path):
+    config = load_config("own_table")
+    config.data.update(train="train.csv", test="test.csv", fold=0, vectors="")
+    message = user_error(prepare_corpus, config.data, tmp_path, tmp_path / "prepared")
+    assert message.startswith("fold=0 replaces the test part") or "--config.data" in message
 
 
 def _bundle(criterion="accuracy", corpus="table"):

@@ -47,13 +47,12 @@ def test_a_line_that_a_resumed_training_writes_again_is_removed(tmp_path):
     assert [(it["step"], it["split"]) for it in MetricsLog.read(path)] == kept
 
 
-def test_the_log_of_a_training_without_its_checkpoints_is_kept(tmp_path):
+def test_the_log_of_a_training_without_its_checkpoints_is_refused(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_text(LINE + LINE.replace("1", "2", 1))
-    assert "whose checkpoints are missing; restore" in user_error(MetricsLog, path, 0)
-    assert len(MetricsLog.read(path)) == 2
+    assert "whose checkpoints are missing; restore" in user_error(MetricsLog.check_begins, path)
     path.write_text(LINE)  # a kill between the first evaluation and its checkpoint
-    assert MetricsLog(path, 0).seconds == 0 and path.read_text() == ""
+    MetricsLog.check_begins(path)
 
 
 def test_a_selected_fraction_must_be_a_number(tmp_path):

@@ -60,8 +60,6 @@ START = {"name": "snli", "sha256": "c", "words": 2, "words_found": 1, "head": Fa
 def check(tmp_path):
     """Checks a training on a dev file of digest a and a test file of digest b."""
     write_run(tmp_path, config_of(), inputs=_inputs(dev="a", test="b"), init_from=START)
-    (tmp_path / "checkpoints").mkdir()
-    (tmp_path / "checkpoints/checkpoint").touch()
 
     def check(start=None, **digests):
         check_origin(tmp_path, SimpleNamespace(manifest={"inputs": _inputs(**digests)}), start)
@@ -77,7 +75,7 @@ def test_a_training_does_not_resume_with_another_model_of_the_same_name(check):
     check(START, dev="a", test="b")
     check({**START, "name": "sick", "sha256": "d"}, dev="a", test="b")  # --init_from=auto
     message = user_error(check, {**START, "sha256": "d"}, dev="a", test="b")
-    assert "began with another model of the name snli; restore that model" in message
+    assert "began with another model, also named snli; restore that model" in message
 
 
 def test_two_renamed_files_of_equal_content_are_not_changed():

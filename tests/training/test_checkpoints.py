@@ -49,7 +49,9 @@ def test_a_first_checkpoint_that_was_cut_off_is_written_again(tmp_path, capsys):
     index = tmp_path / "step-3.index"
     index.write_bytes(index.read_bytes()[:40])
     assert _restored(tmp_path)[1] == 0
-    assert capsys.readouterr().out == (f"No checkpoint in {tmp_path} is whole.\n")
+    assert capsys.readouterr().out == (
+        f"No checkpoint in {tmp_path} is whole; the training begins again.\n"
+    )
 
 
 def test_what_was_cut_off_is_not_the_newest_whole_checkpoint(directory, capsys):

@@ -1,6 +1,7 @@
 """What stands around the loop: the work directory's owner, run.json, the lines on the console."""
 
 import json
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -55,6 +56,17 @@ def test_a_work_directory_is_not_asked_for_less(tmp_path, key, there, here):
     assert json.loads((tmp_path / "config.json").read_text())["train"][key] == there
 
 
+def test_a_finished_training_without_its_checkpoints_is_left_alone(tmp_path):
+    config = from_dict(with_few_operations(tiny_config(steps=4, evaluate_every=2)))
+    corpus = corpus_of(config.tree, tmp_path / "corpus")
+    train(config, lambda: corpus, tmp_path / "run", pictures=False)
+    shutil.rmtree(tmp_path / "run/checkpoints")
+    files = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*.json*")}
+    with pytest.raises(UserError, match="whose checkpoints are missing; restore them"):
+        train(config, lambda: corpus, tmp_path / "run", pictures=False)
+    assert files == {path: path.read_bytes() for path in files}
+
+
 def test_a_bilm_is_not_larger_than_its_file(tmp_path):
     files = tmp_path / "options.json", tmp_path / "weights.hdf5"
     save_bilm(small_bilm(), *files)
@@ -62,7 +74,7 @@ def test_a_bilm_is_not_larger_than_its_file(tmp_path):
     options["lstm"]["dim"] = 60_000
     files[0].write_text(json.dumps(options))
     corpus = SimpleNamespace(bilm=files, words=(1, 1), classes=["a"], vectors=None)
-    with pytest.raises(MemoryError, match=r"the model needs 0 GB, and the .*weights.hdf5 has 0 GB"):
+    with pytest.raises(UserError, match=r"options.json describes a larger biLM than .*hdf5 holds"):
         gather_resources(ConfigDict({"name": "elmo", "cached": True}), "float32", corpus)
 
 

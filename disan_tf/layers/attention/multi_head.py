@@ -27,7 +27,7 @@ def positional_encoding(length: tf.Tensor, dim: int, dtype: tf.DType = tf.float3
     """
     features = np.arange(dim)
     frequencies = 10000.0 ** (-2.0 * (features // 2) / dim)
-    wide = wide_dtype(dtype)  # half precision has no number 257
+    wide = wide_dtype(dtype)  # bfloat16 cannot represent 257
     positions = tf.cast(tf.range(length), wide)
     angles = tf.expand_dims(positions, 1) * tf.constant(frequencies, wide)
     return tf.cast(tf.where(features % 2 == 0, tf.sin(angles), tf.cos(angles)), dtype)

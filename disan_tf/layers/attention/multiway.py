@@ -29,6 +29,7 @@ FUNCTIONS = {  # by their letters in the paper's Table 1
     "D": DotAttention,
     "M": MinusAttention,
 }
+NAMES = {"B": "bilinear", "Ca": "concatenation", "Cs": "cosine", "D": "dot", "M": "minus"}
 Aggregation = Literal["words", "functions"]
 
 
@@ -68,7 +69,7 @@ class MultiwayCoAttention(BaseLayer):
 
     Returns:
       a_combined of both sentences, <float>[batch, length, dim]; exactly 0 on padding, and if the
-      other sentence has no tokens. Keras passes no masks on: give them to later layers.
+      other sentence has no tokens. Keras passes no masks on; give later layers the masks.
 
     Example:
       >>> first, second = tf.ones([2, 5, 8]), tf.ones([2, 3, 8])
@@ -93,10 +94,8 @@ class MultiwayCoAttention(BaseLayer):
         self, first_shape: tf.TensorShape, second_shape: Optional[tf.TensorShape] = None
     ) -> None:
         dim = first_shape[-1]
-        kinds: list[type] = [FUNCTIONS[letter] for letter in self.letters]
         self.attentions = [
-            self._add_part(kind, kind.__name__.removesuffix("Attention").lower(), dim)
-            for kind in kinds
+            self._add_part(FUNCTIONS[letter], NAMES[letter], dim) for letter in self.letters
         ]
         if len(self.attentions) > 1:
             if dim % 2:

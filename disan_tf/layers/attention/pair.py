@@ -43,7 +43,7 @@ class PairAttention(BaseLayer):
 
     Returns:
       a, <float>[batch, first length, dim], also on padding of `first`; exactly 0 if the second
-      sentence has no tokens. Keras passes no mask on: give it to later layers.
+      sentence has no tokens. Keras passes no mask on; give later layers the mask.
     """
 
     keeps_tokens = False

@@ -90,7 +90,7 @@ class WordEmbedding(Embedding):
         self.dim = check_at_least("dim", dim, 1)
 
     def build(self, input_shape: tf.TensorShape) -> None:
-        # Keras leaves out the weights of a layer while it is frozen.
+        # Keras leaves this table out of the trainable weights while the layer is frozen.
         self.trained = self._table("trained", self.trainable_words, trainable=True)
         self.fixed = self._table("fixed", self.fixed_words, trainable=False)
         super().build(input_shape)

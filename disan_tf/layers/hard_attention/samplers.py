@@ -332,17 +332,17 @@ class IterativeSequenceSampling(Sampler):
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Returns h_i <float32>[batch, units], p_i <float32>[batch, 1] and z_i <bool>[batch, 1]."""
         dim = self.hidden_kernel.shape[0] - self.hidden_kernel.shape[1]
-        score_kernel, score_bias = (
-            at_least_float32(self.score_kernel),
-            at_least_float32(self.score_bias),
-        )
+        score_kernel, score_bias = _exact(self.score_kernel), _exact(self.score_bias)
         to_hidden, to_state = tf.split(products, 2, axis=-1)
-        hidden = self.activation(
-            to_hidden + tf.matmul(state, at_least_float32(self.hidden_kernel[dim:]))
-        )
+        hidden = self.activation(to_hidden + tf.matmul(state, _exact(self.hidden_kernel[dim:])))
         probability = tf.sigmoid(tf.matmul(hidden, score_kernel) + score_bias)  # Eq. 22
         selected = (threshold <= probability) & real  # Eq. 23
-        to_state += tf.matmul(state, at_least_float32(self.state_kernel[dim:-1]))
-        selected_kernel = at_least_float32(self.state_kernel[-1:])
+        to_state += tf.matmul(state, _exact(self.state_kernel[dim:-1]))
+        selected_kernel = _exact(self.state_kernel[-1:])
         new = tf.tanh(to_state + tf.cast(selected, state.dtype) * selected_kernel)  # Eq. 25
         return tf.where(real, new, state), tf.where(real, probability, 0.0), selected
+
+
+def _exact(weight: tf.Variable) -> tf.Tensor:
+    """Returns a weight as at least float32."""
+    return at_least_float32(weight)

@@ -490,9 +490,10 @@ class TextClassifier(TextModel):
                 f"a preset does not record sequence_length={length}, without which predictions for "
                 "longer texts differ; use save, or a preprocessor without it."
             )
+        tokenizer = self._text_preprocessor.tokenizer
         about = {
             "classes": list(self.classes),
-            "tokenizer": self._text_preprocessor.tokenizer,
+            "tokenizer": {**tokenizer, "raw_text": tokenizer["name"]},
             "scores": {"step": int(self.optimizer.iterations) if _is_compiled(self) else 0},
             **({"multi_label": True} if self.multi_label else {}),
         }

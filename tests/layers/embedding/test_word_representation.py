@@ -40,11 +40,16 @@ def test_padding_is_0_and_the_unknown_word_has_its_characters(layer):
 def test_one_copy_is_trained(layer):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(layer(IDS, CHARACTERS, MATCH))
-    layer.trainable = True  # of all parts
     assert any(weight is layer.learned.trained for weight in layer.trainable_weights)
     assert not layer.constant.trainable_weights
     gradients = tape.gradient(loss, layer.trainable_weights)
     assert all(gradient is not None for gradient in gradients)
+
+
+def test_the_fixed_copy_stays_fixed_if_the_layer_is_unfrozen(layer):
+    for trainable in (False, True):
+        layer.trainable = trainable
+    assert layer.learned.trainable_weights and not layer.constant.trainable_weights
 
 
 def test_its_config_makes_it_again(layer):

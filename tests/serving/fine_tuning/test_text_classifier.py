@@ -464,6 +464,15 @@ def test_a_preset_records_the_parameters_of_frozen_parts(frozen, preset, quick_b
     assert [weight.name for weight in model.trainable_weights] == trained
 
 
+def test_a_preset_keeps_the_tokenizer_of_another_preprocessor(preset, tmp_path):
+    tokenizer = {"name": "whitespace", "lowercase": True, "split_words": False, "empty_tokens": 0}
+    model = TextClassifier.from_preset(preset)
+    model.preprocessor = TextClassifierPreprocessor(model.words, tokenizer)
+    model.save_to_preset(tmp_path)
+    loaded = TextClassifier.from_preset(tmp_path).preprocessor.tokenizer
+    assert loaded == model.preprocessor.tokenizer and loaded["name"] == "whitespace"
+
+
 def test_a_preset_is_not_saved_where_the_best_model_of_a_training_would_be_loaded(
     classifier, tmp_path
 ):

@@ -126,6 +126,17 @@ def test_training_scalars_are_means_over_the_steps_done(start, tmp_path):
     }
 
 
+def test_a_point_that_a_resumed_training_writes_again_is_removed(start, tmp_path):
+    running = start()
+    for batch in range(4):
+        _step(running, batch)
+    _evaluate(running, 4)
+    running.on_train_end()
+    start(last_step=4, measured=[{"loss": 1.0}]).on_train_end()
+    assert {step for _, step in _values(tmp_path / "train")} == {2}
+    assert ("loss", 4) in _values(tmp_path / "dev")
+
+
 def test_speed_leaves_out_evaluations(start, tmp_path, monkeypatch):
     clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now, time=lambda: clock.now)
     monkeypatch.setattr(tensorboard, "time", clock)

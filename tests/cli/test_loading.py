@@ -36,7 +36,10 @@ def test_a_fold_of_a_table_with_a_test_part_is_refused(tmp_path):
     config = load_config("own_table")
     config.data.update(train="train.csv", test="test.csv", fold=0, vectors="")
     message = user_error(prepare_corpus, config.data, tmp_path, tmp_path / "prepared")
-    assert message.startswith("fold=0 replaces the test part") or "--config.data" in message
+    sentence = (
+        "--config.data.fold=0 replaces the test part, so leave --config.data.test=test.csv out."
+    )
+    assert message == sentence
 
 
 def _bundle(criterion="accuracy", corpus="table"):

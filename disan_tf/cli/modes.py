@@ -104,7 +104,7 @@ def reproduce(row=None, data_dir="data", seeds=(), released=False, output="runs/
     from disan_tf.study.reproduce import FAIL, find_target
 
     if released and (row is None or seeds):
-        raise UserError("--released needs --row and takes no --seeds: it scores one model.")
+        raise UserError("--released scores one model: name its --row, and leave --seeds out.")
     if row is None:
         print(render_rows())
         return

@@ -49,9 +49,9 @@ class MetricsLog:
 
     @classmethod
     def check_begins(cls, path) -> None:
-        """Raises UserError if a training without checkpoints would remove the lines of an older."""
+        """Raises UserError if a training that has no checkpoint would remove another's lines."""
         steps = {record["step"] for record in cls.read(path) if record["split"] == "dev"}
-        if len(steps) > 1:  # each evaluation but the last is followed by a checkpoint
+        if len(steps) > 1:  # a checkpoint follows each evaluation; a kill may prevent one
             raise UserError(
                 f"{path} is the log of a training whose checkpoints are missing; restore them, or "
                 "choose another --workdir."

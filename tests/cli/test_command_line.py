@@ -277,7 +277,7 @@ def test_help_and_mistakes_need_no_tensorflow():
         ([TINY, "--config.data.lowercase=maybe"], "lowercase=maybe must be true or false."),
         ([TINY, "--workdir="], "--workdir= is empty; give it a value, or leave the flag out."),
         ([TINY, "--seeds="], "--seeds= is empty; give it a value, or leave the flag out."),
-        (["--mode=reproduce", "--released"], "--released needs --row and takes no --seeds"),
+        (["--mode=reproduce", "--released"], "--released scores one model: name its --row"),
         ([TINY, "--workdir=gs://a/b"], "--workdir=gs://a/b is a web address; download the file"),
         (["--mode=predict", "--input=https://a.org/x"], "--input=https://a.org/x is a web address"),
         ([TINY, "--config.evaluate.splits", "a,b"], "splits=a,b must be a tuple, for example"),

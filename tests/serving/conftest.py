@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -113,13 +114,22 @@ def quick_bundle(make_once):
 
 
 @pytest.fixture(scope="session")
-def classifier(quick_bundle):
-    """A `TextClassifier` that has learnt to tell `TEXTS` apart; tests change its copies alone."""
+def shared_classifier(quick_bundle):
+    """A `TextClassifier` that has learnt to tell `TEXTS` apart."""
     tf.keras.utils.set_random_seed(1)
     made = disan_tf.TextClassifier.from_preset(quick_bundle.directory, classes=("bad", "good"))
     made.compile(tf.keras.optimizers.Adam(0.02))
     made.fit(TEXTS, LABELS, epochs=40, verbose=0)
     return made
+
+
+@pytest.fixture
+def classifier(shared_classifier):
+    """`shared_classifier` for a test that changes only copies of it, which is checked."""
+    before = [shared_classifier.optimizer.iterations.numpy(), *shared_classifier.get_weights()]
+    yield shared_classifier
+    after = [shared_classifier.optimizer.iterations.numpy(), *shared_classifier.get_weights()]
+    assert all(map(np.array_equal, before, after)), "the test changed the shared classifier"
 
 
 @pytest.fixture(scope="session")

@@ -30,10 +30,10 @@ FUNCTION = {"class_name": "function", "config": "load_model", "module": "keras.m
 
 
 @pytest.fixture(scope="module")
-def members(classifier, tmp_path_factory):
+def members(shared_classifier, tmp_path_factory):
     """The content of a classifier's file by name."""
     path = tmp_path_factory.mktemp("saved") / "model.keras"
-    classifier.save(path)
+    shared_classifier.save(path)
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}
 

@@ -43,8 +43,11 @@ def test_each_committed_figure_has_its_files_and_what_it_shows_is_at_hand():
     for path in FOLDER.rglob("*_figure_*.md"):
         assert path.stem in names
         assert all(path.with_suffix(kind).is_file() for kind in (".svg", ".png"))
-    folders = {path.parent.name for path in FOLDER.glob("*/*.md")}
-    assert folders and folders <= {path.parent.name for path in CHECKPOINTS.glob("*/model.json")}
+    of_models = list(FOLDER.glob("*/*.md"))
+    assert of_models
+    for path in of_models:
+        model = json.loads((CHECKPOINTS / path.parent.name / "model.json").read_text())
+        assert f", step {model['scores']['step']:,};" in path.read_text(), path
     pages = [path.read_text() for path in FOLDER.glob("*.md")]
     named = re.findall(r"`(\w+)` \(seeds? ", "".join(pages))
     assert named and {*named} <= {path.stem for path in (CHECKPOINTS / "results").glob("*.json")}

@@ -20,7 +20,7 @@ Variants (`--config=configs/disan_snli.py:official`), with the paper's test accu
   glove_100d_padded   glove_100d concatenated with 200 trainable dimensions from U(-.05, .05);
                       for additive and source2token, which are only as wide as the vectors
   recorded            our recorded results: the subset snli_94108, 89,169 training pairs
-  recorded_159k       our recorded result: the subset snli_159549, 151,423 pairs
+  recorded_159k       our recorded results: the subset snli_159549, 151,423 pairs
   tiny                for tests: trains in seconds on a CPU
 """
 

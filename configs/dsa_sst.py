@@ -63,7 +63,7 @@ def get_config(variant: str = "") -> ConfigDict:
 def _recorded(config):
     values = {"train.moving_average": 0.999, "evaluate.splits": ("test",), "train.steps": 14_940}
     if config.data.classes == 2:
-        values.update({"train.steps": 9660, "train.evaluate_every": 805})  # 12 epochs
+        values.update({"train.steps": 9660, "train.evaluate_every": 805})  # 16 epochs
     recorded(values)(config)
 
 

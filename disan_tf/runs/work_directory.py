@@ -198,8 +198,8 @@ def command_line(arguments: Sequence[str]) -> Optional[str]:
     """Returns the command of a run without its machine's paths; None for another program.
 
     Example:
-      >>> command_line(["/a/run.py", "--config=/a/configs/demo.py:tiny", "--workdir", "/b"])
-      'python run.py --config=configs/demo.py:tiny'
+      >>> command_line(["/a/run.py", "--config=/a/configs/disan_sst.py:tiny", "--workdir", "/b"])
+      'python run.py --config=configs/disan_sst.py:tiny'
     """
     program, *rest = arguments
     if PurePath(program).name not in ("run.py", "disan-tf"):

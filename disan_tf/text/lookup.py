@@ -200,9 +200,13 @@ class TracedTextToIds:
         return [words[start:end] for start, end in zip(splits, splits[1:])]
 
     def inputs(self, *sentences: Sequence[Sequence[str]]) -> Sequence[tf.Tensor]:
-        """Returns a model's inputs for the tokens of each field; see `TextToIds.inputs`."""
+        """Returns a model's inputs for the tokens of each field; see `TextToIds.inputs`.
+
+        A sentence of one empty token is one without tokens.
+        """
         flat = []  # the tokens <string>[tokens], where sentences begin <int64>[sentences + 1]
         for field in sentences:
+            field = [() if len(tokens) == 1 and not tokens[0] else tokens for tokens in field]
             flat.append(tf.constant([token for tokens in field for token in tokens], tf.string))
             flat.append(tf.constant(np.cumsum([0, *map(len, field)], dtype=np.int64)))
         return self.look_up[len(sentences)](*flat)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.text import TextToIds, TextToPairFeatures, TracedTextToIds, WordForms
+from disan_tf.text import (
+    TextToCharacters,
+    TextToIds,
+    TextToPairFeatures,
+    TracedTextToIds,
+    WordForms,
+)
 from disan_tf.text.tokenizer import make_tokenizer
 
 WORDS = ["a", "dog", "plays", "."]
@@ -36,3 +42,14 @@ def test_it_equals_the_plain_look_up_with_one_trace(plain):
     text = tf.TensorSpec([None], tf.string)
     graph = tf.function(plain.tokens, autograph=False).get_concrete_function(text).graph
     assert len(graph.get_operations()) < 10  # it calls the graph that all look-ups share
+
+
+def test_one_empty_token_is_no_token():
+    for plain in (
+        TextToIds(["", "a"], "whitespace", lowercase=True),
+        TextToCharacters(["a"], "whitespace", lowercase=True, word_length=5),
+    ):
+        strings = tf.constant(["", "a"])
+        expected = plain.inputs(plain.tokens(strings))
+        for actual, wanted in zip(TracedTextToIds(plain).inputs([[""], ["a"]]), expected):
+            np.testing.assert_array_equal(actual, wanted)

@@ -194,7 +194,8 @@ def padded(rows) -> np.ndarray:
 def read_rows(path: str, fields):
     """Yields the rows of a file, or of standard input ("-").
 
-    A line has a text for each of `fields`, with a tab between two. InputError names a wrong line.
+    A line has a text for each of `fields`, with a tab between two; a blank line has blank texts.
+    InputError names a wrong line.
     """
     name = "standard input" if path == "-" else path
     try:
@@ -202,6 +203,8 @@ def read_rows(path: str, fields):
             for number, line in enumerate(file, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 row = text.split("\t") if len(fields) > 1 else [text]
+                if len(fields) > 1 and not text.strip():
+                    row = [""] * len(fields)
                 if len(row) != len(fields):
                     raise InputError(
                         f"{name}:{number}: {len(row)} columns; write {' and '.join(fields)} with "

@@ -55,10 +55,15 @@ class Columns(NamedTuple):
         return None if self.are_chosen or name in texts else name
 
     def find_tokens(self, record: dict, field: str) -> Optional[list]:
-        """Returns a field's list of tokens; None if it is absent, null or a table's empty cell."""
+        """Returns a field's list of tokens; None if it is absent, null or a table's empty cell.
+
+        A string of this name beside a text is another column, such as a number of tokens.
+        """
         name = self.list_name(field)
         tokens = record.get(name) if name else None
-        return None if isinstance(tokens, str) and not tokens else tokens
+        if isinstance(tokens, str) and (not tokens or self.find_text(record, field) is not None):
+            return None
+        return tokens
 
     def find_text(self, record: Mapping, field: str) -> Optional[str]:
         """Returns a field's text under the first of its names that the record has, or None."""
@@ -122,7 +127,8 @@ class SentenceLines:
     """Parses a sentence a line; for models of two, both with a tab between them.
 
     A call takes a line without its end, and its file and line for errors. It returns the line's
-    record, or None for a line without a record: a header, or a part of a value.
+    record, or None for a line without a record: a header, or a part of a value. A blank line is a
+    record with blank texts.
 
     Attributes:
       is_open: whether the last line ended inside a quoted value.
@@ -138,6 +144,8 @@ class SentenceLines:
         ]
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
+        if not line.strip():
+            return dict.fromkeys(self.names, line if len(self.names) == 1 else "")
         sentences = [line] if len(self.names) == 1 else line.split("\t")
         if len(sentences) != len(self.names):
             raise UserError(
@@ -165,7 +173,7 @@ class RecordLines:
     opened_at = ""  # where the open quoted value begins
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
-        if (not line or line.isspace()) and not self.is_open:
+        if self._rows.is_blank(line):
             if not (self._is_json or self._rows.has_begun):
                 return None
             return dict.fromkeys(self.names, "")

@@ -86,10 +86,10 @@ def test_a_file_has_a_text_in_each_line(end, bundle, export, tmp_path, capsys):
 
 def test_a_file_of_pairs_has_a_tab_in_each_line(pair_bundle, pair_export, tmp_path, capsys):
     path = tmp_path / "pairs.txt"
-    path.write_text("a good film\tboring\nshort\tit is new\n")
+    path.write_text("a good film\tboring\nshort\tit is new\n\n")
     run_client(pair_export, f"--input={path}")
     first, second = expected_lines(pair_bundle, ["a good film", "short"], ["boring", "it is new"])
-    expected = f"{first}: a good film | boring\n{second}: short | it is new\n"
+    expected = f"{first}: a good film | boring\n{second}: short | it is new\nblank:  | \n"
     assert capsys.readouterr().out == expected
 
 

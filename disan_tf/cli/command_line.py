@@ -53,7 +53,7 @@ flags.DEFINE_bool("baseline", None, "Score two baselines too, logistic regressio
 flags.DEFINE_enum(
     "input_format", None, ("text", "jsonl", "tsv", "csv"), "Format of --input (default: by name)."
 )
-flags.DEFINE_string("input_encoding", "utf-8", "Encoding of --input, such as latin-1.")
+flags.DEFINE_string("input_encoding", "utf-8", "Encoding of --input, such as cp1252.")
 flags.DEFINE_list("text_column", [], "Columns of the texts (default: the columns of the training).")
 flags.DEFINE_enum("output_format", None, ("jsonl", "csv"), "Format of --output (default: by name).")
 flags.DEFINE_bool("escape_formulas", False, "Quote CSV cells that a spreadsheet would execute.")

@@ -49,6 +49,8 @@ _OTHERS = {  # first bytes of files that hold no text
     b"version https://git-lfs": "a Git LFS pointer (git lfs pull fetches the file)",
 }
 _ARRAY = re.compile(rb'\s*\[\s*\{\s*"')  # of JSON objects; a sentence may begin with a bracket
+_CONTROL = re.compile("[\x80-\x9f]")  # in Latin-1; cp1252 has quotes and dashes there
+_HALF = re.compile("[\ud800-\udfff]")  # surrogates, which UTF-7 and escapes may leave alone
 _ITEMS = 1000  # objects of an array in a chunk
 
 
@@ -69,7 +71,7 @@ def check_encoding(encoding: str) -> str:
         "".encode(encoding)
         b"".decode(encoding)
     except (LookupError, ValueError):
-        raise ValueError(f"encoding={encoding} is no encoding of text, such as latin-1.") from None
+        raise ValueError(f"encoding={encoding} is no encoding of text, such as cp1252.") from None
     return encoding
 
 
@@ -105,7 +107,7 @@ class TextLines:
         self._read, self._name, self._format = read, name, input_format
         self._encoding, self._flag = encoding, flag
         self._remedy = (
-            "save the text as UTF-8" + f", or name its encoding, as in {flag}=latin-1" * bool(flag)
+            "save the text as UTF-8" + f", or name its encoding, as in {flag}=cp1252" * bool(flag)
         )
 
     def chunks(self) -> Iterator[list[Optional[bytes]]]:
@@ -158,6 +160,8 @@ class TextLines:
     def _transcode(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Yields blocks in UTF-8; the last block is empty."""
         decoder, newlines = codecs.getincrementaldecoder(self._encoding)(), 0
+        is_latin = codecs.lookup(self._encoding).name == "iso8859-1"
+        wrong = _CONTROL if is_latin else _HALF
         for block in blocks:
             try:
                 text = decoder.decode(block, not block)
@@ -174,6 +178,15 @@ class TextLines:
                     f"{self._name} has no byte order mark, which {encoding.upper()} needs; name "
                     f"the byte order, as in {self._flag}={encoding}-le or {encoding}-be."
                 ) from None
+            if found := wrong.search(text):
+                problem = f"U+{ord(found[0]):04X} is half of a character; {self._remedy}"
+                if is_latin:
+                    problem = (
+                        f"byte 0x{ord(found[0]):02x} is no letter or sign in {self._encoding}, but "
+                        f"is one in cp1252; name that encoding, as in {self._flag}=cp1252"
+                    )
+                line = newlines + text.count("\n", 0, found.start()) + 1
+                raise UserError(f"{self._name}, line {line}: {problem}.")
             newlines += text.count("\n")
             if text:
                 yield text.encode("utf-8")

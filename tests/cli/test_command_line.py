@@ -414,7 +414,7 @@ def test_a_closed_standard_stream_is_one_sentence(closed, flag):
 def test_another_encoding_of_the_input_is_read(workdir, tmp_path):
     (tmp_path / "in.csv").write_bytes(b"text\ncaf\xe9\n")
     flags = ["--mode=predict", f"--workdir={workdir}", f"--input={tmp_path / 'in.csv'}"]
-    assert_refused(run(*flags), "line 2: byte 0xe9", "--input_encoding=latin-1")
+    assert_refused(run(*flags), "line 2: byte 0xe9", "--input_encoding=cp1252")
     outcome = run(*flags, "--input_encoding=latin-1")
     assert json.loads(outcome.stdout)["text"] == "café"
 

@@ -76,10 +76,20 @@ def test_bytes_of_another_encoding_are_named_with_the_option():
     message = user_error(texts, b"caf\xe9\n")
     assert message == (
         "a, line 1: byte 0xe9 at column 4 is not UTF-8; save the text as UTF-8, or name its "
-        "encoding, as in --encoding=latin-1."
+        "encoding, as in --encoding=cp1252."
     )
     message = user_error(texts, b"new\nna\x81ve\n", encoding="cp1252")
     assert message.startswith("a, line 2: byte 0x81 is not CP1252; save the text as UTF-8, or")
+
+
+def test_text_that_an_encoding_does_not_have_is_refused():
+    message = user_error(texts, b"new\nisn\x92t\n", encoding="latin-1")
+    assert message == (
+        "a, line 2: byte 0x92 is no letter or sign in latin-1, but is one in cp1252; name that "
+        "encoding, as in --encoding=cp1252."
+    )
+    message = user_error(texts, b"new\n+2AA-\n", encoding="utf-7")
+    assert message.startswith("a, line 2: U+D800 is half of a character; save the text as UTF-8, ")
 
 
 @pytest.mark.parametrize("encoding, order", [("utf-16", "le"), ("utf-16", "be"), ("UTF-32", "le")])

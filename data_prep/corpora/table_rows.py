@@ -68,7 +68,7 @@ class Table:
         self._path, self._options, self._classes, self._clean = path, options, classes, clean
         self._texts = [name for name in (options.text, options.second_text) if name]
         self._target = options.score or options.label
-        self._drop_labels = set(map(_spelling, options.drop_labels.split(","))) - {""}
+        self._drop_labels = set(map(str.strip, options.drop_labels.split(","))) - {""}
         names = [*self._texts, self._target, *filter(None, [options.example_id])]
         columns = dict.fromkeys(names, AMONG)
         read = read_numbered_rows(path, columns, self._row, REMEDY, options.encoding, ENCODING)
@@ -120,7 +120,7 @@ class Table:
             value = _score(row, self._options)
         else:
             value = self._label(row[self._target])
-            if _spelling(value) in self._drop_labels:
+            if self._is_dropped(value):
                 return f"with the label {value}"
             _check_class(value, self._target, self._classes)
         column = self._options.example_id
@@ -128,6 +128,12 @@ class Table:
         name = "" if given is None else str(given)
         check_name(column, name)
         return Row(name, tuple(self._clean(row[text]) for text in self._texts), value, line)
+
+    def _is_dropped(self, label: str) -> bool:
+        """Returns whether `drop_labels` names a label; marks of missing ones in any spelling."""
+        return label in self._drop_labels or _spelling(label) in SUSPECT.intersection(
+            map(_spelling, self._drop_labels)
+        )
 
     def _label(self, value) -> str:
         if isinstance(value, (dict, list)):
@@ -155,6 +161,8 @@ class Table:
     def warnings(self) -> list[str]:
         """Describes labels that may be missing or have two spellings, and texts of several labels.
 
+        So are labels that `drop_labels` names in another spelling.
+
         A table of scores gets no warning.
         """
         if self._options.score:
@@ -181,6 +189,13 @@ class Table:
             "in two spellings; write them alike."
             for names in spellings.values()
             if len(names) > 1
+        ]
+        warnings += [
+            f"{self._path} has the label {place(other)}, and none {name!r}, which drop_labels "
+            f"names; --config.data.drop_labels={other} drops these rows."
+            for name in sorted(self._drop_labels)
+            if not self.dropped[f"with the label {name}"]
+            for other in spellings.get(_spelling(name), ())
         ]
         first, mixed = {}, {}
         for row in self.rows:

@@ -57,6 +57,12 @@ class Rows:
         """Whether the quoted value that is open begins in the last line."""
         return self._table is not None and self._table.has_opened
 
+    def is_blank(self, line: str) -> bool:
+        """Returns whether a line holds no row: white space alone, without a separator of cells."""
+        if self.is_open or line.strip():
+            return False
+        return self._table is None or not self._table.has_cells(line)
+
     def parse(self, line: str) -> Optional[dict]:
         """Returns the row that a line ends; None for a header and inside of a quoted value."""
         if self._table is not None:
@@ -153,7 +159,7 @@ def read_numbered_rows(
             for line in chunk:
                 number += 1
                 text = lines.decode(line, number)
-                if (not text or text.isspace()) and not rows.is_open:
+                if rows.is_blank(text):
                     continue
                 first = opened if rows.is_open else number
                 try:

@@ -54,6 +54,10 @@ class Table:
                 break
             self._required -= 1
 
+    def has_cells(self, line: str) -> bool:
+        """Returns whether a line outside of quotes has several values."""
+        return self._separator in line and not self._is_single
+
     def parse(self, line: str) -> Optional[dict[str, str]]:
         """Returns the values by column of the row that a line ends; None inside a quoted value.
 
@@ -120,7 +124,8 @@ class Table:
                 return None
             lines = [text, *self._lines] if self.is_open else [text]
             hint = _BACKSLASH if any('\\"' in line for line in lines) else ""
-            raise ValueError(f"not CSV ({error}{hint})") from None
+            reason = _RETURN if "\r" in text and str(error).startswith("new-line") else error
+            raise ValueError(f"not CSV ({reason}{hint})") from None
 
     def _unquote(self, text: str, values: list[str]) -> Optional[list[str]]:
         """Returns the values of a row between tabs, of which some are quoted, see the class.
@@ -141,6 +146,7 @@ class Table:
 
 
 _BACKSLASH = '; a quote inside a quoted value must be doubled, "", and is written \\" here'
+_RETURN = "a carriage return stands outside of quotes, but lines end with newlines"
 _QUOTED = re.compile('"((?:[^"]|"")*)"')
 _TAB_VALUE = re.compile('(?:"(?:[^"]|"")*"|[^\t\n]*)(?=\t|\\Z)')
 _OPEN = re.compile('(?:^|\t)"(?:[^"]|"")*\\Z')

@@ -337,6 +337,7 @@ def test_equal_texts_with_several_labels_get_a_warning(tmp_path, second_text, te
         (["-1", "NaN"], "-1,nan", {"with the label -1": 1, "with the label NaN": 1}),
         (["-", "no, thanks"], "-", {"with the label -": 1}),
         (["10", "1_0"], "10", {"with the label 10": 1}),
+        (["01", "1"], "1", {"with the label 1": 1}),
     ],
 )
 def test_rows_of_labels_are_dropped_and_counted(tmp_path, labels, drop, reasons):
@@ -344,6 +345,23 @@ def test_rows_of_labels_are_dropped_and_counted(tmp_path, labels, drop, reasons)
     corpus = read(tmp_path, *rows, train="t.jsonl", drop_labels=drop)
     assert corpus.counts["train"]["dropped"] == reasons
     assert "-1" not in corpus.classes and "order" in corpus.classes
+
+
+def test_labels_that_are_dropped_in_another_spelling_get_a_warning(tmp_path):
+    rows = [
+        ("hot", "1.0"),
+        ("tea", "x"),
+        ("soup", "1.0"),
+        ("rice", "x"),
+        ("nut", "y"),
+        ("egg", "y"),
+    ]
+    (warning,) = read(tmp_path, *rows, drop_labels="1").warnings
+    assert warning == (
+        f"{tmp_path / 't.csv'} has the label '1.0' (2 rows, as in line 2), and none '1', which "
+        "drop_labels names; --config.data.drop_labels=1.0 drops these rows."
+    )
+    assert not read(tmp_path, *rows, drop_labels="1.0").warnings
 
 
 def test_counts_and_warnings_are_in_the_manifest(tmp_path):
@@ -383,7 +401,7 @@ def test_latin_1_is_named_in_the_error_and_read(tmp_path):
     (tmp_path / "t.csv").write_bytes(TABLE.replace("soup", "café").encode("latin-1"))
     message = refusal(tmp_path, options())
     assert "t.csv, line 2: byte 0xe9 at column 8 is not UTF-8" in message
-    assert "--config.data.encoding=latin-1" in message
+    assert "--config.data.encoding=cp1252" in message
     corpus = read(tmp_path, encoding="latin-1")
     assert {row.sentences[0] for row in corpus.splits["train"]} >= {("hot", "café")}
 
@@ -529,7 +547,7 @@ def test_a_missing_table_is_named_with_its_flag_and_one_like_it(tmp_path):
         ({"highest": 2**31 - 1}, "must be at most 1,000 above --config.data.lowest=1, since each"),
         ({"lowest": -2000}, "highest=5 must be at most 1,000 above --config.data.lowest=-2000"),
         ({"on_bad_rows": "skip"}, "on_bad_rows=skip must be error or drop"),
-        ({"encoding": "latin-x"}, "encoding=latin-x is no encoding of text, such as latin-1."),
+        ({"encoding": "latin-x"}, "encoding=latin-x is no encoding of text, such as cp1252."),
         ({"drop_labels": "-1", **SCORES}, "drop_labels=-1 needs a column of labels, not of scores"),
         ({"fold": 10}, "fold=10 is not one of the 10 folds; use 0 to 9."),
         ({"fold": 0, "test": "x.csv"}, "fold=0 replaces the test part"),

@@ -207,7 +207,8 @@ def is_current(target: Path, data_dir: Path, options) -> bool:
     if not has_format(target):
         return False
     inputs = read_manifest(target)[Keys.INPUTS]
-    recorded = {(data_dir / name).resolve(): content for name, content in inputs.items()}
+    paths = (os.path.abspath(data_dir / name) for name in inputs)  # as `relpath`: ".." before links
+    recorded = dict(zip((Path(path).resolve() for path in paths), inputs.values()))
     files = (path for paths in _find_files(options, data_dir) for path in paths)
     if not {it.resolve() for it in files if it.parent != subsets.PACKAGED} <= recorded.keys():
         return False

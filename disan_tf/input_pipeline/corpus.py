@@ -210,10 +210,15 @@ class PreparedCorpus:
         return vectors
 
     def split(self, name: str) -> Split:
-        """Opens one of `splits`; UserError if it is absent, damaged, or its files disagree."""
+        """Opens one of `splits`; UserError if it is absent, damaged, or of a later preparation."""
         if name not in self.splits:
             known = ", ".join(self.splits)
             raise UserError(f"{self.directory} has no split {name!r}; it has {known}.")
+        if read_manifest(self.directory)[Keys.FILES] != self._records:
+            raise UserError(
+                f"{self.directory} was prepared again, from other data, since it was opened; run "
+                "the same command again."
+            )
         split = Split(
             self.fields,
             self._by_field(name, "ids"),

@@ -8,7 +8,7 @@ import pytest
 
 from data_prep.corpora import READERS, Corpus, Example
 from data_prep.manifest import describe_counts
-from data_prep.prepare import prepare
+from data_prep.prepare import is_prepared, prepare
 from disan_tf.common.atomic import write_json
 from disan_tf.common.files import read_json
 from disan_tf.input_pipeline.corpus_format import FORMAT, read_manifest
@@ -234,6 +234,16 @@ def test_a_file_that_would_be_read_now_and_was_not_is_read(tmp_path, prepared_di
     nli.write(tmp_path, dev=[nli.row(pairID="json")])
     assert prepare(nli.options(), tmp_path, prepared_dir) == first
     assert load(first, "dev.example_id").tolist() == [b"json"]
+
+
+def test_inputs_outside_of_a_linked_folder_are_found_again(data_dir, prepared_dir, tmp_path):
+    link = tmp_path / "deep/er/link"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(data_dir)
+    (data_dir / "glove/tiny.txt").rename(tmp_path / "vectors.txt")
+    chosen = options(vectors=str(tmp_path / "vectors.txt"))
+    prepare(chosen, link, prepared_dir)
+    assert is_prepared(chosen, link, prepared_dir)
 
 
 def test_a_vector_file_that_fits_a_pattern_better_is_read(data_dir, prepared_dir):

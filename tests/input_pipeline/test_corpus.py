@@ -12,6 +12,7 @@ from disan_tf.input_pipeline.corpus_format import FORMAT
 from tests.support.corpora.manifests import save_array, write_manifest
 from tests.support.corpora.pairs import FIELDS, SCORE_FIELDS, make_pair_corpus, make_score_corpus
 from tests.support.corpora.two_examples import ARRAYS, CLASSES, GENRES, read, refusal
+from tests.support.errors import user_error
 
 
 def test_what_was_prepared_isread(directory):
@@ -155,3 +156,11 @@ def test_both_sentences_of_pairs_areread(tmp_path):
     for column, field in zip(split.field_lengths.T, FIELDS):
         np.testing.assert_array_equal(column, np.diff(split.offsets[field]))
         assert split.offsets[field][-1] == len(split.ids[field])
+
+
+def test_a_split_of_a_later_preparation_is_refused(directory):
+    corpus = PreparedCorpus(directory)
+    save_array(directory, "dev.label", ARRAYS["dev.label"][::-1])
+    message = user_error(corpus.split, "dev")
+    assert message.startswith(f"{directory} was prepared again, from other data, since it was ")
+    assert PreparedCorpus(directory).split("dev").labels.tolist() == [0, 2]

@@ -34,8 +34,9 @@ VERSIONS = {"whitespace": 2, "treebank": 2, "kim": 2}
 
 def lower(strings: tf.Tensor) -> tf.Tensor:
     """Lower-cases `<string>[...]` by Unicode's rules; the only lower-casing of the project."""
-    # ASCII first: the Unicode op depends on the locale, and in a Turkish one I becomes dotless.
-    return tf.strings.lower(tf.strings.lower(strings), encoding="utf-8")
+    # The Unicode op depends on the locale: in a Turkish one, I becomes dotless, and İ loses a mark.
+    strings = tf.strings.regex_replace(tf.strings.lower(strings), "İ", "i\u0307")
+    return tf.strings.lower(strings, encoding="utf-8")
 
 
 def lowercase(words: Sequence[str]) -> list[str]:

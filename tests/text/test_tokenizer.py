@@ -1,5 +1,8 @@
 """Raw text to tokens: our own sentences, and what holds for any text."""
 
+import os
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -155,6 +158,15 @@ def test_an_unknown_name_or_version_is_told_the_known_ones():
     for version in (0, 3):
         with pytest.raises(UserError, match=f"treebank has no version {version}, only 1 to 2"):
             tokenizer.make_tokenizer("treebank", version)
+
+
+def test_lowercase_does_not_depend_on_the_locale():
+    code = "from disan_tf.text.tokenizer import lowercase; print(ascii(lowercase(['İI'])))"
+    for locale in ("C.UTF-8", "tr_TR.UTF-8"):
+        environment = {**os.environ, "LC_ALL": locale, "LANG": locale}
+        command = [sys.executable, "-c", code]
+        outcome = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert outcome.stdout == "['i\\u0307i']\n"
 
 
 def test_lowercase_knows_unicode_and_the_empty_list():

@@ -12,7 +12,7 @@ from disan_tf.common.atomic import copy_file
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import read_json
 from disan_tf.input_pipeline.corpus_format import BILM_OPTIONS, BILM_WEIGHTS, SPELLINGS, Keys
-from disan_tf.text.characters import byte_ids
+from disan_tf.text.characters import LONGEST_WORD, byte_ids
 
 FOLDER = "elmo"  # of the downloads
 KINDS = ("options.json", "weights.hdf5")
@@ -89,9 +89,9 @@ def read_word_length(path: Path) -> int:
             f"{path} has no char_cnn.max_characters_per_token; it must be the options.json of a "
             "biLM with characters."
         )
-    if type(word_length) is not int or word_length < 3:
+    if type(word_length) is not int or not 3 <= word_length <= LONGEST_WORD:
         raise UserError(
             f"{path}: char_cnn.max_characters_per_token is {word_length!r} and must be a whole "
-            "number of at least 3; use the options.json of a biLM with characters."
+            f"number from 3 to {LONGEST_WORD:,}; use the options.json of a biLM with characters."
         )
     return word_length

@@ -17,7 +17,7 @@ from data_prep.corpora import sst_original
 from data_prep.corpora.corpus import Corpus, Example
 from data_prep.corpora.official_files import absent, find, is_synthetic
 from data_prep.corpora.sst_trees import RESTORE, Node, Trees, parse_trees
-from data_prep.download.unpack import ZIP_ERRORS, one_line
+from data_prep.download.unpack import ZIP_ERRORS, one_line, refuse_bomb
 from disan_tf.common.checks import check_choice
 from disan_tf.common.errors import UserError
 from disan_tf.common.files import bounded_lines, decode_line, read_lines
@@ -215,6 +215,7 @@ def _read_archive(path: Path) -> Trees:
     members = {split: f"trees/{split}.txt" for split in SPLITS}
     try:
         with zipfile.ZipFile(path) as archive:
+            refuse_bomb(map(archive.getinfo, members.values()), path)
             return {
                 split: parse_trees(_member_lines(archive, member, path), split, path / member)
                 for split, member in members.items()

@@ -8,7 +8,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Optional
 
@@ -102,7 +102,7 @@ def _members(archive: zipfile.ZipFile, path: Path, rows: LineCounts, whole: bool
             raise UserError(f"{path} has no member {name}; replace it with the official archive.")
     wanted = names if whole else list(rows)
     _refuse_doubled(set(wanted), names, path)
-    _refuse_bomb(sum(info.file_size for info in members), path)
+    refuse_bomb(members, path)
     return wanted
 
 
@@ -115,7 +115,9 @@ def _refuse_doubled(wanted: Collection[str], names: list[str], path: Path) -> No
             )
 
 
-def _refuse_bomb(size: int, path: Path) -> None:
+def refuse_bomb(members: Iterable[zipfile.ZipInfo], path: Path) -> None:
+    """Raises UserError if members of an archive would expand out of proportion to its size."""
+    size = sum(info.file_size for info in members)
     if size > EXPANSION * path.stat().st_size + ALLOWANCE:
         raise UserError(
             f"{path} would expand from {path.stat().st_size:,} to {size:,} bytes; replace it with "

@@ -15,7 +15,7 @@ from disan_tf.common.options import MAX_UNITS
 from disan_tf.common.paths import PathLike
 from disan_tf.elmo.bilm import BiLM, cell_name, official_tensors
 from disan_tf.elmo.token_encoder import ACTIVATIONS
-from disan_tf.text.characters import BYTE_CHARACTERS
+from disan_tf.text.characters import BYTE_CHARACTERS, LONGEST_WORD
 
 # The section and key of each `BiLM` argument in the file, and the official code's default;
 # ... = required.
@@ -34,6 +34,7 @@ _PLACES = {
 _OR_NONE = ("cell_clip", "projection_clip", "highways")  # null in the file is 0 in `BiLM`
 _WHOLE = ("units", "cells", "layers", "highways", "word_length")
 _LEAST = {"highways": 0, "word_length": 3}  # lowest values; 1 for other whole numbers
+_MOST = {"layers": MAX_LAYERS, "highways": MAX_LAYERS, "word_length": LONGEST_WORD}
 
 
 def read_options(path: PathLike) -> dict:
@@ -63,7 +64,7 @@ def read_options(path: PathLike) -> dict:
         least = _LEAST.get(name, 1)
         is_enough = _is_whole(arguments[name]) and arguments[name] >= least
         check(name, is_enough, f"a whole number of at least {least}")
-        most = MAX_LAYERS if name in ("layers", "highways") else MAX_UNITS
+        most = _MOST.get(name, MAX_UNITS)
         check(name, arguments[name] <= most, f"at most {most:,}")
     known = BYTE_CHARACTERS, BYTE_CHARACTERS + 1
     characters = content["char_cnn"].get("n_characters", known[0])

@@ -21,16 +21,18 @@ def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
 
 def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
     """Reads the rows that `write_forms` wrote, or raises UserError: word, stem and lemma."""
-    rows = []
+    rows = {}
     for number, line in read_lines(path):
         row = tuple(line.split("\t"))
+        problem = f"the word {row[0]!r} a second time" if row[0] in rows else ""
         if len(row) != 3:
+            problem = f"{len(row)} columns instead of word, stem and lemma"
+        if problem:
             raise UserError(
-                f"{path}, line {number}: {len(row)} columns instead of word, stem and lemma; "
-                "prepare the corpus again or restore the file."
+                f"{path}, line {number}: {problem}; prepare the corpus again or restore the file."
             )
-        rows.append(row)
-    return rows
+        rows[row[0]] = row
+    return list(rows.values())
 
 
 class WordForms(tf.Module):

@@ -71,10 +71,10 @@ def read(
 
     Rows are split from the right, since some words in GloVe 840B contain spaces. A word2vec header
     line (`count dim`) is accepted if the file has at least `count` rows. Among equal words the
-    first is read. Blank lines, and lines that are not UTF-8, are skipped. Memory holds one line and
-    the wanted vectors. The number of fields is checked in every row, the numbers only in rows of
-    wanted words; a UserError names the line. Errors say that `owner` asks for `dim` numbers; errors
-    on a config name its flags.
+    first is read. Blank lines, rows without a word, and lines that are not UTF-8, are skipped.
+    Memory holds one line and the wanted vectors. The number of fields is checked in every row, the
+    numbers only in rows of wanted words; a UserError names the line. Errors say that `owner` asks
+    for `dim` numbers; errors on a config name its flags.
     """
     if path.name == MODEL:
         every = _preset_vectors(path, dim)
@@ -103,7 +103,7 @@ def read(
             raise _malformed(path, number, "two spaces in a row, or one at the start", dim)
         if spaces > dim and any(map(_NUMBER.fullmatch, parts[1:])):
             raise _malformed(path, number, f"{spaces + 1} fields", dim)
-        if word not in vectors and wanted(word):
+        if word and word not in vectors and wanted(word):
             fields = line[len(word) + 1 :].split(" ")
             try:
                 with np.errstate(over="ignore"):  # infinite numbers are rejected below

@@ -121,6 +121,7 @@ def test_changed_weights_are_prepared_again(data_dir, prepared_dir, ending, in_p
         ('{"char_cnn": {"filters": []}}', "has no char_cnn.max_characters_per_token"),
         ('{"char_cnn": {"max_characters_per_token": null}}', "has no char_cnn.max_characters"),
         ('{"char_cnn": {"max_characters_per_token": 2}}', "max_characters_per_token is 2 and"),
+        ('{"char_cnn": {"max_characters_per_token": 1001}}', "a whole number from 3 to 1,000;"),
     ],
 )
 def test_missing_files_and_options_without_the_length_of_words_are_named(

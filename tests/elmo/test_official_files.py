@@ -110,6 +110,7 @@ def test_the_training_options_fit_too(files):
         ("lstm", "n_layers", 10**30, "at most 100"),
         ("lstm", "dim", 2**63, "at most 65,536"),
         ("char_cnn", "max_characters_per_token", 2, "at least 3"),
+        ("char_cnn", "max_characters_per_token", 1001, "at most 1,000"),
         ("char_cnn", "embedding", 4, 'an object with "dim"'),
         ("lstm", "dim", "5", "at least 1"),
         ("lstm", "dim", 2, "at least lstm.projection_dim"),

@@ -85,3 +85,10 @@ def test_a_line_that_is_no_row_is_named(tmp_path, line):
     path.write_text(f"mice\tmice\tmouse\n{line}\n")
     with pytest.raises(UserError, match=r"forms\.tsv, line 2: \d columns instead of word, stem"):
         read_forms(path)
+
+
+def test_a_word_that_stands_twice_is_named(tmp_path):
+    path = tmp_path / "forms.tsv"
+    path.write_text("a\tb\tc\nb\tb\tc\na\tx\tc\n")
+    with pytest.raises(UserError, match="forms.tsv, line 3: the word 'a' a second time; prepare"):
+        read_forms(path)

@@ -59,6 +59,11 @@ def test_a_header_line_and_spaces_at_line_ends_are_accepted(write):
     assert vectors.rows == 2
 
 
+def test_a_row_without_a_word_is_skipped(write):
+    vectors = word_vectors.read(write("tea 1 2 3\n 4 5 6\n"), 3, everything)
+    assert list(vectors.by_word) == ["tea"]
+
+
 def test_blank_lines_are_skipped_and_counted(write):
     vectors = word_vectors.read(write("\ntea 1 2 3\n\nsoup 4 5 6\n \n"), 3, everything)
     assert list(vectors.by_word) == ["tea", "soup"]

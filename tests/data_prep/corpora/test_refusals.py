@@ -159,7 +159,7 @@ def test_bad_archives_of_trees_are_named(tmp_path, bad):
     path.write_bytes(b"<html>")
     message = f"{path} is not the official archive ("
     if bad:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        with zipfile.ZipFile(path, "w") as file:
             for split in ("train", "dev", "test"):
                 file.writestr(f"trees/{split}.txt", bad.encode("latin-1"))
         message = f"{path}/trees/train.txt, line 2: "

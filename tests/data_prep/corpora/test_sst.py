@@ -166,6 +166,15 @@ def test_the_zip_gives_the_same_examples(tmp_path, place):
     assert zipped.inputs == [archive]
 
 
+def test_a_zip_bomb_is_refused(tmp_path):
+    archive = tmp_path / "sst/trainDevTestTrees_PTB.zip"
+    archive.parent.mkdir()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for split in TREES:
+            file.writestr(f"trees/{split}.txt", "(2 a)\n" * 100_000)
+    assert "would expand from" in error_of(tmp_path)
+
+
 # The original layout, against the authors' code
 
 

@@ -48,6 +48,7 @@ class MultiwayCoAttention(BaseLayer):
     Parameters by dimensions:
 
     | functions                 |       200 |     100 |
+    |---|---|---|
     | B-Ca-Cs-M                 |   881,201 | 220,601 |
     | B-Ca-Cs-M along functions |   401,201 | 100,601 |
     | B-Ca-Cs-D-M               | 1,081,401 | 270,701 |

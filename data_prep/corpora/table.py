@@ -124,8 +124,8 @@ def _classes(path: Path, options, rows: Sequence[Row], given: tuple[str, ...]) -
         raise UserError(
             f"{path} has {len(labels):,} different labels in {len(rows):,} rows of the column "
             f"{options.label}; "
-            "name a column of at least two classes with --config.data.label, or one of numbers "
-            "with --config.data.score."
+            "name a column of at least two classes with --config.data.label; for scores of pairs of "
+            "texts, use configs/own_table.py:scores."
         )
     return order_classes(labels)
 

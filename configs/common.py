@@ -29,7 +29,7 @@ def base_config(name: str, corpus: str, task: str) -> ConfigDict:
     config.data.vectors = ""  # all words start at random
     config.data.fixed_words = "corpus"  # fixed vectors for dev and test words only; or "all"
     config.data.oov = "uniform"
-    config.data.seed = config.get_ref("seed")
+    config.data.seed = config.get_oneway_ref("seed")
 
     config.embedding = ConfigDict()
     config.embedding.name = "words"

@@ -13,7 +13,14 @@ from typing import Optional
 from absl import app, flags, logging
 from ml_collections import ConfigDict, config_flags
 
-from disan_tf.cli.flag_errors import INTERNAL, check_repetitions, check_tuples, explain, log_failure
+from disan_tf.cli.flag_errors import (
+    INTERNAL,
+    check_repetitions,
+    check_shared,
+    check_tuples,
+    explain,
+    log_failure,
+)
 from disan_tf.cli.help import HELP_FLAGS, STAND_INS, help_text, parameters_of, welcome
 from disan_tf.cli.modes import MODES
 from disan_tf.common import installation, ownership, process
@@ -168,15 +175,20 @@ def keep_compiled(folder: Optional[str]) -> None:
     """Lets XLA keep its programs for GPUs in a folder, unless TF_XLA_FLAGS is set.
 
     Raises:
-      UserError: other users can write to the folder of --jit_cache, whose programs would run here.
+      UserError: other users can write to the folder of --jit_cache, whose programs would run here;
+        TF_XLA_FLAGS is set too; or XLA cannot read the folder's name.
     """
+    if folder and "TF_XLA_FLAGS" in os.environ:
+        raise UserError(f"--jit_cache={folder} and TF_XLA_FLAGS are both set; unset one of them.")
     if folder == "" or "TF_XLA_FLAGS" in os.environ:
         return
     try:
-        path = Path(folder) if folder else installation.cache_folder("xla")
+        path = Path(expand(folder, "jit_cache")) if folder else installation.cache_folder("xla")
     except RuntimeError:  # there is no home folder
         return
     if " " in str(path):  # TensorFlow takes the rest for another flag
+        if folder:
+            raise UserError(f"--jit_cache={folder} has a space, at which XLA ends its name.")
         return
     if reason := ownership.why_not_private(path.resolve()):
         if folder:
@@ -242,6 +254,7 @@ def _parse(argv: list[str]) -> list[str]:
         raise UserError("get_config of --config must return a ConfigDict.")
     if FLAGS.config is not None:
         check_tuples(argv, FLAGS.config)
+        check_shared(FLAGS["config"].override_values, FLAGS.config)
         _drop_optimizer_options()
     if len(rest) > 1 and FLAGS.mode == "compare" and not FLAGS["runs"].present:
         FLAGS["runs"].parse(rest[1:])

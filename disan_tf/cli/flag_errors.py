@@ -8,6 +8,8 @@ import shlex
 import sys
 import tempfile
 import traceback
+from collections.abc import Mapping
+from operator import getitem
 from pathlib import Path
 from typing import Optional
 
@@ -93,6 +95,19 @@ def check_repetitions(argv: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"--config.{name} is given twice; keep one of them.")
+
+
+def check_shared(given: Mapping[str, object], config) -> None:
+    """Raises UserError if two of the `given` options share a value, and set it differently."""
+    values = config.to_dict()
+    actual = {name: functools.reduce(getitem, name.split("."), values) for name in given}
+    for name, value in given.items():
+        for other, wanted in given.items():
+            if value != actual[name] == actual[other] == wanted:
+                raise UserError(
+                    f"--config.{name}={value} and --config.{other}={wanted} set the same option; "
+                    "keep one of them."
+                )
 
 
 def check_tuples(argv: list[str], config) -> None:

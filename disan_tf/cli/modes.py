@@ -295,6 +295,8 @@ def figures(
     from disan_tf.study.results import read_results
 
     check_names(figures, checkpoint is not None)
+    if checkpoint is None and (input is not None or input_format is not None):
+        raise UserError("--input is for the figures of a model; add --checkpoint.")
     if checkpoint is not None:
         loading.draw_model_figures(checkpoint, input, input_format, figures, Path(output))
     if checkpoint is None or workdir is not None:

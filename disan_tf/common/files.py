@@ -89,24 +89,27 @@ def check_format(path: PathLike, content, known: int, remedy: str) -> None:
         )
 
 
-def read_lines(path: PathLike, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def read_lines(
+    path: PathLike, encoding: str = "utf-8", gzipped: bool = True
+) -> Iterator[tuple[int, str]]:
     """Yields `(line number from 1, text without its line end)`, splitting on newlines alone.
 
-    A byte order mark at the start is dropped. Memory holds one line at a time.
+    A byte order mark at the start is dropped. Memory holds one line at a time. `gzipped` tells
+    whether gzip may have compressed the file.
 
     Raises:
       UserError: the file is missing, or a line cannot be decoded or is longer than `LONGEST_LINE`.
     """
     remedy = f"convert the file to {encoding.upper()} or restore the official one"
-    with open_bytes(path) as file:
+    with open_bytes(path, gzipped) as file:
         for number, line in enumerate(bounded_lines(file, path), start=1):
             yield number, decode_line(line, path, number, remedy, encoding)
 
 
-def open_bytes(path: PathLike) -> BinaryIO:
+def open_bytes(path: PathLike, gzipped: bool = True) -> BinaryIO:
     """Opens a file, which gzip may have compressed, to read its bytes, or raises UserError."""
     try:
-        return gunzipped(open(path, "rb"), path)
+        return gunzipped(open(path, "rb"), path) if gzipped else open(path, "rb")
     except OSError as error:
         raise UserError(f"{path} cannot be opened ({error.strerror}).") from None
 

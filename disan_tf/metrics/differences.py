@@ -1,15 +1,18 @@
 """The difference between two models on the same test examples, with its 95 % interval."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Optional
 
 import numpy as np
 
+from disan_tf.common.errors import UserError
+
 # What an interval covers.
 ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
 BORROWED = "examples and another model's seeds"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
+_KEPT_EXAMPLES, _MOST_EXAMPLES = 30_000, 10_000_000  # kept draws have 60 MB; the others are parts
 _ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding error
 
 
@@ -33,6 +36,7 @@ def difference(
     others: Sequence[Predictions],
     score: str,
     spread: Sequence[Predictions] = (),
+    classes: int = 0,
 ) -> tuple[Optional[Interval], str]:
     """Computes the mean score of `ours` minus the mean of `others`, with a bootstrap interval.
 
@@ -49,8 +53,9 @@ def difference(
 
     Args:
       ours, others: the members of two series, at least one each.
-      score: "accuracy", "macro_f1" (over the classes that occur), "pearson" or "mse".
+      score: "accuracy", "macro_f1", "pearson" or "mse".
       spread: the members of a third series, at least two; empty = none.
+      classes: number of classes, over which macro F1 is a mean; 0 = those that occur.
 
     Returns:
       The interval, or None where the members were not scored on the same examples; and what it
@@ -61,7 +66,7 @@ def difference(
     members = [*ours, *others, *spread]
     if any(not np.array_equal(member.labels, members[0].labels) for member in members):
         return None, covers
-    value, scores = _resample(members, score)
+    value, scores = _resample(members, score, classes)
     ends = [len(ours), len(ours) + len(others)]
     *sides, drawn = np.split(scores, ends, axis=1)
     mean = value[: ends[0]].mean() - value[ends[0] : ends[1]].mean()
@@ -69,6 +74,20 @@ def difference(
     generator = None if covers == EXAMPLES_ONLY else np.random.default_rng(2)
     first, second = (_average(side, generator, drawn) for side in sides[::sign])
     return _interval(mean, sign * (first - second)), covers
+
+
+def join_folds(
+    places: Sequence[tuple[int, Optional[int]]], kept: Sequence[Predictions]
+) -> list[Predictions]:
+    """Joins the predictions of each seed's folds, whose examples differ, as one model's.
+
+    `places` are the members' seeds and folds; the fold of a member without folds is None.
+    """
+    seeds: dict[int, dict] = {}
+    for (seed, fold), predictions in zip(places, kept):
+        seeds.setdefault(seed, {})[-1 if fold is None else fold] = predictions
+    parts = [[of_fold[fold] for fold in sorted(of_fold)] for of_fold in seeds.values()]
+    return [Predictions(*map(np.concatenate, zip(*part))) for part in parts]
 
 
 def score_interval(members: Sequence[Predictions], score: str) -> tuple[Interval, str]:
@@ -118,27 +137,36 @@ def _interval(mean, resampled: np.ndarray) -> Interval:
     return Interval(float(mean), float(low), float(high))
 
 
-def _resample(members, score) -> tuple[np.ndarray, np.ndarray]:
+def _resample(members, score, classes: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Returns the members' scores <float64>[members] and <float64>[resamples, members]."""
     labels = members[0].labels
-    columns, scores_of = _STATISTICS[score](members)
-    draws = _draw_examples(len(labels))
-    parts = np.split(draws, range(_BATCH, _RESAMPLES, _BATCH))
+    options = {"classes": classes} if score == "macro_f1" else {}
+    columns, scores_of = _STATISTICS[score](members, **options)
+    count = len(labels)
+    if count > _MOST_EXAMPLES:
+        raise UserError(
+            f"{count:,} examples are too many for an interval; score at most {_MOST_EXAMPLES:,}."
+        )
+    parts = _draw_examples(count) if count <= _KEPT_EXAMPLES else _draws(count)
     scores = [scores_of(part.astype(np.float64) @ columns / len(labels)) for part in parts]
     return scores_of(columns.mean(axis=0, keepdims=True))[0], np.concatenate(scores)
 
 
 @lru_cache(maxsize=4)  # most comparisons are on one test set
-def _draw_examples(count: int) -> np.ndarray:
-    """Returns how often each resample has each example, <uint8>[resamples, examples]."""
+def _draw_examples(count: int) -> list[np.ndarray]:
+    """Returns `_draws` of so few examples that they are kept."""
+    return list(_draws(count))
+
+
+def _draws(count: int) -> Iterator[np.ndarray]:
+    """Yields how often each resample has each example, <uint8>[part of the resamples, examples]."""
     generator = np.random.default_rng(1)
-    rows = np.arange(_BATCH)[:, None] * count
-    batches = []
-    for _ in range(0, _RESAMPLES, _BATCH):
-        drawn = generator.integers(0, count, (_BATCH, count)) + rows
-        counts = np.bincount(drawn.ravel(), minlength=_BATCH * count)
-        batches.append(counts.reshape(_BATCH, count).astype(np.uint8))
-    return np.concatenate(batches)
+    size = max(1, _BATCH * _KEPT_EXAMPLES // max(count, _KEPT_EXAMPLES))
+    for start in range(0, _RESAMPLES, size):
+        drawn = min(size, _RESAMPLES - start)
+        places = generator.integers(0, count, (drawn, count)) + np.arange(drawn)[:, None] * count
+        counts = np.bincount(places.ravel(), minlength=drawn * count)
+        yield counts.reshape(drawn, count).astype(np.uint8)
 
 
 def _average(scores, generator: Optional[np.random.Generator], spread) -> np.ndarray:
@@ -187,9 +215,14 @@ def _squared_errors(members):
     return np.square(errors).T, lambda means: means
 
 
-def _macro_f1(members):
-    """Returns the columns whose means give each macro F1: labels, hits and predictions by class."""
+def _macro_f1(members, classes: int):
+    """Returns the columns whose means give each macro F1: labels, hits and predictions by class.
+
+    As in `disan_tf.metrics.scores.macro_f1`, a class that does not occur counts as 0; without the
+    number of `classes` it does not count.
+    """
     numbers = np.unique([member for pair in members for member in pair])
+    numbers = np.arange(max(classes, numbers[-1] + 1)) if classes else numbers
     gold = members[0].labels[:, None] == numbers
     columns = [gold]
     for member in members:

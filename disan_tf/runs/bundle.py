@@ -15,9 +15,11 @@ bundle.
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import ml_collections
@@ -51,7 +53,7 @@ _SCHEMA = {
     },
     "parameters": int,
     "bilm": (type(None), dict),
-    "scores": {"step": int},
+    "scores": {"step": int, "temperature?": float},
     "multi_label?": bool,
     "weights": str,
     "sha256": {str: str},
@@ -79,7 +81,8 @@ class Bundle:
     @property
     def vocabulary(self) -> list:
         """The words in the order of their ids, from id 2."""
-        return [word for _, word in files.read_lines(self.directory / VOCABULARY)]
+        lines = files.read_lines(self.directory / VOCABULARY, gzipped=False)
+        return [word for _, word in lines]
 
     @property
     def tokenizer(self) -> dict:
@@ -195,7 +198,8 @@ def load_bundle(
 def _load(directory, info, attention_form, dtype, has_weights) -> Bundle:
     check_digests(directory, info)
     path, count = directory / VOCABULARY, sum(info["words"])
-    words = [word for _, word in files.read_lines(path)]
+    lines = files.read_lines(path, gzipped=False)
+    words = [word for _, word in islice(lines, count + 1)]
     if len(words) != count or len({*words}) != count:
         raise UserError(f"{path} must have {count:,} different words, one a line; {REMEDY}.")
     config = ml_collections.ConfigDict(info["config"])
@@ -243,6 +247,8 @@ def read_info(directory) -> dict:
     classes = info["classes"]
     if len(info["words"]) != 2 or min(info["words"]) < 0 or not classes:
         raise UserError(f"{path}: words and classes do not describe a model; {REMEDY}.")
+    if not 0 < info["scores"].get("temperature", 1.0) < math.inf:
+        raise UserError(f"{path}: scores.temperature must be above 0; {REMEDY}.")
     if len({*classes}) != len(classes):
         raise UserError(f"{path}: classes has a name twice; {REMEDY}.")
     for key, name in (("config.name", info["config"]["name"]), ("name", info["name"])):

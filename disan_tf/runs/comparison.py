@@ -14,10 +14,10 @@ import numpy as np
 
 from disan_tf.common.atomic import write_atomically
 from disan_tf.common.checks import count
-from disan_tf.common.errors import UserError
+from disan_tf.common.errors import UserError, escape
 from disan_tf.common.plots import legend_beside, line_style, new_figure, save_picture
 from disan_tf.common.tables import csv_table, markdown_table, text_table
-from disan_tf.metrics.differences import PAIRED, difference
+from disan_tf.metrics.differences import PAIRED, difference, join_folds
 from disan_tf.runs.run import SPLITS, Run, find_runs, read_run
 
 _CURVES = "curves.svg"
@@ -62,7 +62,7 @@ def report_runs(root: Path, output: Path) -> str:
             run = read_run(str(folder))
             runs.append(run._replace(name=folder.resolve().name if name == "." else name))
         except UserError as error:
-            skipped.append(f"skipped: {error}")
+            skipped.append(f"skipped: {escape(str(error))}")
     if not runs:
         sentences = [f"{root} holds no run with an evaluation; name the folder of your runs."]
         raise UserError(" ".join([*sentences, *skipped[:1]]))
@@ -147,7 +147,11 @@ def _describe_difference(run: Run, first: Run) -> Iterator[str]:
         ]
         if None in [*sides[0], *sides[1]]:
             continue
-        found, covers = difference(*sides, score)
+        sides = [
+            join_folds([member.place for member in each.members], kept)
+            for each, kept in zip((run, first), sides)
+        ]
+        found, covers = difference(*sides, score, classes=first.classes)
         if found is None:
             yield f"{run.name} and {first.name} were scored on other {split} examples."
             continue

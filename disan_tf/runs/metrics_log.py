@@ -65,16 +65,17 @@ class MetricsLog:
           UserError: a line before the last is not JSON, or a line lacks a value or has one of a
             wrong type.
         """
-        lines = list(read_lines(path)) if Path(path).exists() else []
-        records = []
+        lines = read_lines(path, gzipped=False) if Path(path).exists() else []
+        records, incomplete = [], None
         for number, line in lines:
+            if incomplete:
+                raise incomplete
             where, remedy = f"{path}, line {number}", "delete the line to continue"
             try:
                 record = decode_json(line.encode(), where, remedy)
-            except UserError:
-                if number < len(lines):
-                    raise
-                break
+            except UserError as error:
+                incomplete = error
+                continue
             records.append(check_schema(where, record, _RECORD, remedy))
         return records
 

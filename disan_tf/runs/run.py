@@ -17,8 +17,15 @@ from disan_tf.common.schema import check_schema
 from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.metrics_log import MetricsLog
 from disan_tf.runs.recorded_config import read_config
-from disan_tf.runs.run_summary import CRITERIA, SCORES, best_step, criteria, read_scores
-from disan_tf.runs.series_summary import members_of_config
+from disan_tf.runs.run_summary import (
+    CRITERIA,
+    SCORES,
+    best_step,
+    count_classes,
+    criteria,
+    read_scores,
+)
+from disan_tf.runs.series_summary import member_folders, members_of_config
 from disan_tf.runs.work_directory import read_start
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
@@ -30,6 +37,7 @@ class Member(NamedTuple):
     """One training of a run."""
 
     folder: Optional[Path]  # its work directory; None for a recorded result
+    place: tuple[int, Optional[int]]  # its seed, and its fold, if it has one
     best: int  # the step of its best model
     scores: Mapping[str, Mapping[str, float]]  # split -> score -> value, of the best model
     predictions: Mapping[str, Predictions]  # split -> predictions of the best model
@@ -42,6 +50,7 @@ class Run(NamedTuple):
     name: str  # the name that a user gave
     config: Mapping[str, object]  # option, such as "train.dropout" or "init_from" -> value
     members: Sequence[Member]  # the evaluated trainings
+    classes: int = 0  # their number; 0 = not known
 
     @property
     def criterion(self) -> str:
@@ -62,13 +71,14 @@ def read_run(name: str) -> Run:
       UserError: the folder was never evaluated, or its files are damaged.
     """
     folder = Path(name)
-    folders = members_of_config(folder) if (folder / "series.json").is_file() else [folder]
+    folders = members_of_config(folder) if member_folders(folder) else [folder]
     trained = [path for path in folders if (path / "best" / "model.json").is_file()]
     if not trained:
         raise UserError(f"{name} holds a training that was never evaluated; train it longer.")
     config = read_config(folder)
     members = [_read_member(path, criteria(config)) for path in trained]
-    return Run(name, options_of(config, read_start(trained[0])), members)
+    classes = count_classes(trained[0])
+    return Run(name, options_of(config, read_start(trained[0])), members, classes)
 
 
 def options_of(config: dict, start: Optional[dict]) -> dict:
@@ -89,8 +99,11 @@ def _read_member(folder: Path, names: Sequence[str]) -> Member:
         )
     scores["dev"] = {**at_best, **scores.get("dev", {})}
     predictions = {split: read_evaluation(folder, split) for split in scores}
+    config = read_config(folder)
+    fold = config["data"].get("fold")
     return Member(
         folder,
+        (config["seed"], None if fold == -1 else fold),
         best,
         {split: shown_scores(folder, values, names) for split, values in scores.items()},
         {split: found for split, found in predictions.items() if found is not None},

@@ -42,6 +42,12 @@ def best_step(workdir: Path) -> int:
     return _best(workdir)["step"]
 
 
+def count_classes(workdir: Path) -> int:
+    """Returns the number of classes of the model in `best/`; 0 = it has none."""
+    schema = {"classes?": [str]}
+    return len(read_json(workdir / "best" / "model.json", REMEDY, schema).get("classes", ()))
+
+
 def _best(workdir):
     schema = {"scores": {"step": int}}
     return read_json(workdir / "best" / "model.json", REMEDY, schema)["scores"]

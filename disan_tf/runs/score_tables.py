@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from disan_tf.common.errors import escape
 from disan_tf.common.tables import text_table
 from disan_tf.input_pipeline.corpus_format import Keys
 
@@ -41,7 +42,7 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
         largest = max(supports, key=supports.get)
         headline += (
             f"\n95 % interval of the accuracy: {low:.4f} to {high:.4f}; always predicting "
-            f"{largest} would give {supports[largest] / scores['examples']:.4f}"
+            f"{escape(largest)} would give {supports[largest] / scores['examples']:.4f}"
         )
     if "calibration_error" in scores:
         headline += f"\nexpected calibration error {scores['calibration_error']:.4f}"

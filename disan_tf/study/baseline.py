@@ -105,7 +105,7 @@ def describe_baseline(
     lead in `criterion`. If it includes 0, the text says "undecided".
     """
     model, other = Predictions(predictions, labels), Predictions(baseline.predictions, labels)
-    interval, _ = difference([model], [other], criterion)
+    interval, _ = difference([model], [other], criterion, classes=classes)
     lead, low, high = (100 * part for part in interval)
     name = {"accuracy": "accuracy", "macro_f1": "macro F1"}[criterion]
     verdict = "the model is better" if low > 0 else "undecided"

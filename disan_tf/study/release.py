@@ -194,7 +194,7 @@ def model_card(
     """
     rows = _rows(model, info, scores, vectors, series, precision)
     fold = info["config"]["data"].get("fold")
-    member = f"seed {info['config']['seed']}" + f" and fold {fold}" * (fold is not None)
+    member = f"seed {info['config']['seed']}" + f" and fold {fold}" * (fold not in (None, -1))
     temperature = info["scores"].get("temperature")
     calibration = "Probabilities are not calibrated."
     if temperature is not None:

@@ -23,7 +23,7 @@ from typing import Callable, Optional
 from ml_collections import ConfigDict
 
 from disan_tf.common.atomic import write_atomically, write_json
-from disan_tf.common.errors import UserError
+from disan_tf.common.errors import UserError, escape
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.tables import markdown_table
 from disan_tf.runs.run import find_runs
@@ -120,7 +120,7 @@ def record(root: Path, output: Path) -> None:
         try:
             run = summarise(folder, previous)
         except UserError as error:
-            print(f"skipped: {error}")
+            print(f"skipped: {escape(str(error))}")
             continue
         joined = extend(previous, run) if previous else None
         if previous and not joined and _trainings(previous) - _trainings(run):
@@ -132,8 +132,9 @@ def record(root: Path, output: Path) -> None:
             continue
         names = [member["name"] for member in run.get("members", [])]
         members = {name: folder / name for name in names} or {member_name(run["config"]): folder}
-        write_json(path, {**run, **(joined or {})})
+        # Predictions first: after a kill between the two, the same command writes both again.
         write_predictions(output / "predictions" / f"{name}.npz", members, joins=bool(joined))
+        write_json(path, {**run, **(joined or {})})
         print(f"{folder}: {path}" + (f", {describe_members(joined)} now" if joined else ""))
 
 

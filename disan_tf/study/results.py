@@ -7,7 +7,6 @@
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +25,7 @@ from disan_tf.metrics.differences import (
     PAIRED,
     Interval,
     Predictions,
+    join_folds,
     score_interval,
     seeds_interval,
 )
@@ -56,7 +56,7 @@ _MEAN_LENGTHS = {str: {"sentences": float, "accuracy": float, "standard_deviatio
 _CONFUSION = {"matrix": [[int]]}
 _CURVES = {"dev_curve": 2, "test_curve": 2, "selection_curve": 3}  # numbers of a point
 _TRAINED = {
-    **{"steps": float, "epochs": float, "machine?": MACHINE},
+    **{"steps": float, "epochs": float, "best_step": int, "minutes": float, "machine?": MACHINE},
     **dict.fromkeys(("dev_curve", "test_curve?", "selection_curve?"), [[float]]),
 }
 _RESULT = {
@@ -111,7 +111,15 @@ def read_records(folder: Path) -> Records:
     benchmarks = {path.stem: read_json(path, _REMEDY, _BENCHMARK) for path in paths}
     kept = sorted((folder / "predictions").glob("*.npz"))
     predictions = {path.stem: read_predictions(path) for path in kept}
-    return Records(read_results(folder / "results"), predictions, benchmarks)
+    results = read_results(folder / "results")
+    for path in kept:
+        members = len(members_of(results[path.stem])) if path.stem in results else 0
+        if members and members != len(predictions[path.stem]):
+            raise UserError(
+                f"{path} holds the predictions of {len(predictions[path.stem])} trainings, and the "
+                f"result has {members}; {_REMEDY}, or record its runs again."
+            )
+    return Records(results, predictions, benchmarks)
 
 
 def read_results(folder: Path) -> dict[str, dict]:
@@ -141,6 +149,8 @@ def _contradiction(result: dict) -> Optional[str]:
     for member in members:
         if not (member["steps"] > 0 and 0 < member["epochs"] < math.inf):
             return "steps and epochs must be above 0"
+        if not (member["dev_curve"] and member.get("scores", member).get("dev")):
+            return "dev_curve or the dev scores are missing"
         for curve, columns in _CURVES.items():
             if any(len(point) != columns for point in member.get(curve, ())):
                 return f"{curve} must have lists of {columns} numbers"
@@ -207,8 +217,11 @@ def _as_run(name: str, result: dict, predictions: Sequence[Predictions]) -> Run:
         kept = {split: shown_scores(name, scores[split], names) for split in splits}
         predicted = {"test": predictions[number]} if len(predictions) == len(parts) else {}
         curve = [(step * epochs, value) for step, value in part["dev_curve"]]
-        members.append(Member(None, part["best_step"], kept, predicted, curve))
-    return Run(name, options_of(result["config"], result.get("init_from")), members)
+        place = part["seed"], part["fold"]
+        members.append(Member(None, place, part["best_step"], kept, predicted, curve))
+    options = options_of(result["config"], result.get("init_from"))
+    matrix = result.get("test", result).get("confusion", {"matrix": ()})["matrix"]
+    return Run(name, options, members, len(matrix))
 
 
 def mean(run: dict, split: str, score: str) -> Optional[float]:
@@ -238,9 +251,10 @@ def difference_to_published(
       The difference, its interval or None, and what the interval covers or why it is None.
     """
     value, members = mean(run, split, score) - published, members_of(run)
-    folds = any(member["fold"] is not None for member in members)
-    if folds and kept:
-        kept = _join_folds(members, kept)
+    places = [(member["seed"], member["fold"]) for member in members]
+    folds = any(fold is not None for _, fold in places)
+    if kept:
+        kept = join_folds(places, kept)
     if any(not np.array_equal(each.labels, kept[0].labels) for each in kept):
         return value, None, "no interval: the seeds have different test examples"
     if kept and split == "test" and score in PAIRED:
@@ -255,19 +269,11 @@ def difference_to_published(
     return value, Interval(value, low, high), covers
 
 
-def _join_folds(members, kept) -> list[Predictions]:
-    """Joins the predictions of each seed's folds, whose examples differ, as one model's."""
-    seeds = defaultdict(dict)
-    for member, predictions in zip(members, kept):
-        seeds[member["seed"]][member["fold"]] = predictions
-    parts = [[of_fold[fold] for fold in sorted(of_fold)] for of_fold in seeds.values()]
-    return [Predictions(*map(np.concatenate, zip(*part))) for part in parts]
-
-
 def members_of(run: dict) -> list[dict]:
     """Returns a series' trainings, which have "seed" and "fold"; a run is its own member."""
     config = run["config"]
-    single = {**run, "seed": config["seed"], "fold": config["data"].get("fold")}
+    fold = config["data"].get("fold")
+    single = {**run, "seed": config["seed"], "fold": None if fold == -1 else fold}
     return run.get("members", [single])
 
 

@@ -12,6 +12,7 @@ from disan_tf.common.options import MAX_REAL, MIN_REAL
 from disan_tf.input_pipeline import Batches, PreparedCorpus, draw_examples
 from disan_tf.models.base import SentenceModel
 from disan_tf.runs.schedule import Schedule
+from disan_tf.text.labels import parse_number
 from disan_tf.training.optimizers import Averaging, Optimizer
 
 BALANCED = "balanced"
@@ -129,7 +130,7 @@ class EvaluationOptions:
 
 def _numbers(text: str) -> list[float]:
     try:
-        numbers = [float(number) for number in text.split(",")]
+        numbers = [parse_number(number) for number in text.split(",")]
     except ValueError:
         numbers = []
     if not numbers or not all(MIN_REAL <= number <= MAX_REAL for number in numbers):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from disan_tf.common.errors import UserError
+from disan_tf.metrics import differences
 from disan_tf.metrics.differences import (
     Predictions,
     difference,
@@ -11,6 +13,7 @@ from disan_tf.metrics.differences import (
     score_interval,
     seeds_interval,
 )
+from disan_tf.metrics.scores import macro_f1
 
 EXAMPLES = 1000
 GENERATOR = np.random.default_rng(5)
@@ -54,6 +57,23 @@ def test_macro_f1_is_that_of_scikit_learn():
     by_accuracy, _ = difference([one], [other], "accuracy")
     assert found.low == pytest.approx(by_accuracy.low, abs=0.02)
     assert found.high == pytest.approx(by_accuracy.high, abs=0.02)
+
+
+def test_a_class_that_does_not_occur_counts_as_in_the_score():
+    one, other = _right(0.6, seed=1), _right(0.5, seed=2)
+    classes = int(LABELS.max()) + 2
+    found, _ = difference([one], [other], "macro_f1", classes=classes)
+    first, second = (macro_f1(each.predictions, LABELS, classes) for each in (one, other))
+    assert found.value == pytest.approx(first - second)
+
+
+def test_many_examples_are_drawn_in_parts_of_the_same_numbers(monkeypatch):
+    whole, _ = difference([_right(0.6)], [_right(0.5, seed=2)], "accuracy")
+    monkeypatch.setattr(differences, "_KEPT_EXAMPLES", len(LABELS) // 3)
+    assert difference([_right(0.6)], [_right(0.5, seed=2)], "accuracy")[0] == whole
+    monkeypatch.setattr(differences, "_MOST_EXAMPLES", len(LABELS) - 1)
+    with pytest.raises(UserError, match="examples are too many for an interval; score at most"):
+        difference([_right(0.6)], [_right(0.5, seed=2)], "accuracy")
 
 
 def test_a_model_does_not_differ_from_itself():

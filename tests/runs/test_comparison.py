@@ -1,6 +1,7 @@
 """`--mode=compare`, and `--mode=report` of a user's own runs: tables, intervals and curves."""
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,16 @@ import pytest
 
 from disan_tf.metrics.differences import Predictions, difference
 from disan_tf.runs.comparison import compare, report_runs
+from disan_tf.runs.recorded_config import FORMAT
 from disan_tf.runs.run import read_run
 from tests.support.errors import user_error
-from tests.support.runs.finished import choose_by_macro_f1, config_of, write_run, write_series
+from tests.support.runs.finished import (
+    choose_by_macro_f1,
+    config_of,
+    write,
+    write_run,
+    write_series,
+)
 
 LABELS = np.arange(40, dtype=np.uint8) % 2
 
@@ -69,6 +77,21 @@ def test_series_are_compared_over_seeds_each_with_the_first(runs, tmp_path):
     assert "; seeds and examples): may be chance" in text and "0.8500 (0.0707)" in text
     assert f"{names[1]} minus {names[0]}" in text and f"{runs[0]} minus {names[0]}" in text
     assert f"{runs[0]} minus {names[1]}" not in text
+
+
+def test_the_folds_of_a_seed_are_one_test_set(tmp_path):
+    names = []
+    for name, wrong in (("a", 4), ("b", 8)):
+        config = config_of("cr", seed=1, folds=2)
+        folder = tmp_path / name
+        for fold, size in ((0, 40), (1, 38)):
+            member = config_of("cr", seed=1, folds=2, fold=fold)
+            _answer(write_run(folder / f"seed-1/fold-{fold}", member), wrong, LABELS[:size])
+        names.append(str(folder))
+        write(folder / "config.json", {"format": FORMAT, **config})
+    text = compare(names, tmp_path / "out")
+    assert f"{names[1]} minus {names[0]}, test accuracy: -0.1026 (95 % interval" in text
+    assert "one seed: examples only" in text
 
 
 def test_a_run_without_predictions_is_named_with_the_command(runs, tmp_path):
@@ -150,6 +173,10 @@ def test_a_run_without_an_evaluation_is_named_and_left_out(tree, tmp_path):
     assert len(_rows(tmp_path)) == 2
     message = user_error(report_runs, tree / "plain", tmp_path / "out")
     assert "holds no run with an evaluation" in message and "was never evaluated" in message
+    path = tree / "best/run.json"
+    write(path, {**json.loads(path.read_text()), "inputs": {"\x1b[2J": {}}})
+    text = report_runs(tree, tmp_path / "out")
+    assert "\\x1b[2J" in text and "\x1b" not in text
 
 
 def test_a_single_run_may_be_named(tree, tmp_path):

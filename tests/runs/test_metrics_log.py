@@ -1,6 +1,7 @@
 """The log of a training: a disk that is full, and lines that are damaged."""
 
 import errno
+import gzip
 import os
 
 import numpy as np
@@ -37,6 +38,12 @@ def test_a_damaged_line_is_ignored_at_the_end_and_refused_before(damaged, tmp_pa
     message = user_error(MetricsLog.read, path)
     assert message.startswith(f"{path}, line 2 is not readable JSON (")
     assert message.endswith("): delete the line to continue.")
+
+
+def test_a_log_is_not_decompressed(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_bytes(gzip.compress(b"\n" * 1_000_000))
+    assert "line 1: byte 0x8b at column 2 is not UTF-8" in user_error(MetricsLog.read, path)
 
 
 def test_a_line_that_a_resumed_training_writes_again_is_removed(tmp_path):

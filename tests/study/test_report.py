@@ -1,12 +1,14 @@
 """`--mode=report`: from a tree of work directories to results and pages."""
 
 import json
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
+from disan_tf.study import report as report_module
 from disan_tf.study.claims.ledger import assess_claims
 from disan_tf.study.report import record, render_pages, report, repository_pages
 from disan_tf.study.results import (
@@ -150,6 +152,19 @@ def test_seeds_that_were_trained_apart_are_joined(apart, capsys):
     )
     assert len(one) == 3
     np.testing.assert_equal(one, other)
+
+
+def test_a_record_that_was_killed_is_completed_by_the_same_command(apart, monkeypatch):
+    expected = _record(apart / "whole", apart / "at_once")
+    _record(apart / "first", apart / "out")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(report_module, "write_json", mock.Mock(side_effect=KeyboardInterrupt))
+        _record(apart / "later", apart / "out")
+    assert "holds the predictions of 3 trainings, and the result has 2" in user_error(
+        read_records, apart / "out"
+    )
+    assert _record(apart / "later", apart / "out") == expected
+    assert len(read_records(apart / "out").predictions["it"]) == 3
 
 
 def test_a_file_of_another_name_and_the_same_content_is_the_same_input(tmp_path):

@@ -173,6 +173,7 @@ def test_the_training_examples_are_those_that_were_trained_on(drawn, kept, train
 def test_folds_are_counted(folds, shown):
     members = [{"seed": 1, "fold": fold} for fold in folds]
     assert describe_members({"config": config_of("cr", folds=3), "members": members}) == shown
+    assert describe_members({"config": config_of("table", folds=3, fold=-1)}) == "seed 3"
 
 
 def test_folds_count_as_one_model_beside_a_published_score():

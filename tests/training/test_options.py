@@ -87,6 +87,7 @@ def test_a_training_weights_its_classes_and_selects_by_macro_f1(tmp_path):
     [
         ("own_table:tiny", {"class_weights": "balance"}, "class_weights=balance must be balanced"),
         ("own_table:tiny", {"class_weights": "1,0"}, "class_weights=1,0 must be balanced, or numb"),
+        ("own_table:tiny", {"class_weights": "1_5,2"}, "class_weights=1_5,2 must be balanced, or "),
         ("own_table:tiny", {"class_weights": "1,1e9"}, "above 0 with commas between them, at most"),
         ("own_table:tiny", {"l2": 1e12}, "train.l2=1000000000000.0 must be at most 1,000,000."),
         ("own_table:tiny", {"learning_rate": 1e12}, "must be at most 1,000,000."),

@@ -18,36 +18,33 @@ from disan_tf.study.results import (
 )
 
 # Options that change no computed number, that a model has for itself, or that are compared apart.
-_FREE = (
-    "log_every",
-    "checkpoint_every",
-    "distribution",
-    "jit_compile",
-    "clip_norm",
-    "examples",
-    "steps",
-)
-_ALWAYS_FREE = {"data.seed", *(f"train.{option}" for option in _FREE)}
+_FREE = ("log_every", "checkpoint_every", "distribution", "jit_compile", "examples", "steps")
+_ALWAYS_FREE = {
+    *("data.seed", "embedding.name", "embedding.dim", "evaluate.batch_size", "evaluate.splits"),
+    *(f"train.{option}" for option in _FREE),
+}
+_OF_BOTH = ("policy", "embedding", "evaluate")  # an option is compared if both models have it
 _EVALUATIONS = 5  # number of evaluations whose dev scores are averaged
 
 
 def unequal_conditions(first: dict, second: dict, free: Collection[str] = ()) -> str:
     """Describes where the trainings of two results differ beyond the encoder, "" if nowhere.
 
-    Compared are data, classifier, precision, training examples, options of training, steps and,
-    where both have samplers, the policy gradient. Steps that train the samplers alone may count or
-    not. A limit of steps counts only where a training reached it. Options in `free`, such as
-    "data.vectors", may differ.
+    Compared are data, vectors, classifier, precision, training examples, options of training, steps
+    and, where both have samplers, the policy gradient and the scored selections. Steps that train
+    the samplers alone may count or not. A limit of steps counts only where a training reached it.
+    Options in `free`, such as "data.vectors", may differ.
     """
     return ", ".join(_differences(first, second, _ALWAYS_FREE | set(free)))
 
 
 def _differences(first, second, free) -> Iterator[str]:
     one, other = first["config"], second["config"]
-    for part in ("data", "train", "policy", "task"):
+    for part in ("data", "train", "embedding", "policy", "evaluate", "task"):
         options = one.get(part, {}), other.get(part, {})
-        # Policies are compared only if both models have one.
-        names = {*options[0]} & {*options[1]} if part == "policy" else {*options[0], *options[1]}
+        names = {*options[0], *options[1]}
+        if part in _OF_BOTH:
+            names = {*options[0]} & {*options[1]}
         for name in sorted(names):
             key = f"{part}.{name}"
             values = [each.get(name, ADDED.get(key, False)) for each in options]

@@ -13,7 +13,8 @@ from disan_tf.study.claims.rows import Finding, Rows, find_row, shares
 from disan_tf.study.papers import TABLES
 from disan_tf.study.results import Records, difference_to_published, members_of
 
-_MACHINE = ("processor", "threads", "gpu", "tensorflow")  # must be equal in two compared benchmarks
+# What must be equal in two compared benchmarks, and what its absence means.
+_MACHINE = {"processor": None, "threads": None, "gpu": "none", "tensorflow": None}
 _SELECTION = {  # what the selected tokens show -> the two scores that tell it, and the gain
     "no cost": ("accuracy", "all_accuracy", lambda selected, everything: selected - everything),
     "few tokens": ("head_fraction", "dependent_fraction", lambda h, d: 0.5 - (h + d) / 2),
@@ -186,7 +187,11 @@ class Benchmark:
         second, others = _measure(other, self.second)
         ratio = Interval(second[0] / first[0], second[1] / first[2], second[2] / first[1])
         machine = record["machine"]
-        differing = [key for key in _MACHINE if machine.get(key) != other["machine"].get(key)]
+        differing = [
+            key
+            for key, absent in _MACHINE.items()
+            if machine.get(key, absent) != other["machine"].get(key, absent)
+        ]
         kernel = f"with {self.kernels[0]}" if len({*self.kernels}) > 1 else ""
         processor = "" if machine.get("gpu", "none") != "none" else "on a CPU"
         return Finding(

@@ -33,6 +33,7 @@ PHASES = {
 }
 SCHEDULES = ("sim", "sep")
 SELECTIONS = ("sample", "greedy", "mean")
+_MOST_SAMPLES = 1000  # of evaluate.samples; the step's graph has a forward pass for each
 _COLLAPSED = 0.01  # a selected fraction nearer than this to 0 or 1 gives a warning
 
 
@@ -88,6 +89,8 @@ class SamplingOptions(EvaluationOptions):
         super().__post_init__()
         check_choice("selection", self.selection, SELECTIONS)
         check_at_least("samples", self.samples, 1)
+        if self.samples > _MOST_SAMPLES:
+            raise ValueError(f"samples={self.samples} must be at most {_MOST_SAMPLES}.")
 
 
 class PolicyGradient(BackPropagation):

@@ -118,9 +118,10 @@ def split_weights(model) -> tuple[list, list]:
 def product_reward(losses, selections, penalty: float) -> tf.Tensor:
     """Computes R = -(loss + penalty * dependent fraction * head fraction), as the authors' code.
 
-    ReSAN Eq. 17 differs: it has the probability instead of the loss and a sum of the selected
-    tokens instead of a product of fractions. `losses` are the examples' losses without weight decay, <float32>[batch], as
-    is R; `selections` belong to one sentence of each example; `penalty` is lambda of Eq. 17.
+    ReSAN Eq. 17 differs: it has the probability instead of the loss and a sum over the selected
+    tokens instead of a product of fractions. `losses` are the examples' losses without weight
+    decay, <float32>[batch], as is R; `selections` belong to one sentence of each example; `penalty`
+    is lambda of Eq. 17.
     """
     return -(losses + penalty * selections.dependent_fraction * selections.head_fraction)
 

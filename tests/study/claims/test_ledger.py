@@ -144,9 +144,15 @@ def test_a_spread_comes_from_the_conditions_of_one_of_the_two_runs():
         ("task", "highway", False, ""),  # a layer that is switched off is no difference
         ("task", "hidden_units", 7, "task.hidden_units 16 and 7"),
         ("data", "lowercase", True, "data.lowercase False and True"),
+        ("train", "clip_norm", 5.0, "train.clip_norm 0.0 and 5.0"),
+        ("train", "clip_norm", 0.0, ""),
+        ("embedding", "trainable", False, "embedding.trainable True and False"),
+        ("embedding", "dropout", 0.1, ""),  # an option that the other embedding does not have
     ],
 )
 def test_different_conditions_are_undecided_and_named(records, part, option, value, words):
+    for run in records.results.values():
+        run["config"]["embedding"]["trainable"] = True
     records.results["others"]["config"][part][option] = value
     finding = ROWS.find(records)
     assert finding.unequal == words and (_judge(finding) == UNDECIDED) == bool(words)
@@ -445,6 +451,8 @@ def test_times_of_two_benchmarks_need_the_same_machine():
     finding = benchmark.find(Records({}, {}, {"one": one, "other": other}))
     assert finding.ours == "10.0 ms and 20.0 ms" and _judge(finding) == SUPPORTED
     assert finding.runs == ("benchmarks/one.json", "benchmarks/other.json")
+    other["machine"]["gpu"] = "none"  # which older benchmarks do not record
+    assert benchmark.find(Records({}, {}, {"one": one, "other": other})).unequal == ""
     other["machine"]["threads"] = 4
     finding = benchmark.find(Records({}, {}, {"one": one, "other": other}))
     assert finding.unequal == "another threads" and _judge(finding) == UNDECIDED

@@ -123,9 +123,8 @@ def _classes(path: Path, options, rows: Sequence[Row], given: tuple[str, ...]) -
     if len(labels) > MAX_CLASSES or len(labels) == len(rows) > ROWS_FOR_NAMES:
         raise UserError(
             f"{path} has {len(labels):,} different labels in {len(rows):,} rows of the column "
-            f"{options.label}; "
-            "name a column of at least two classes with --config.data.label; for scores of pairs of "
-            "texts, use configs/own_table.py:scores."
+            f"{options.label}; name a column of at least two classes with --config.data.label; for "
+            "scores of pairs of texts, use configs/own_table.py:scores."
         )
     return order_classes(labels)
 

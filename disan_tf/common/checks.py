@@ -49,7 +49,9 @@ def check_layers(name: str, value: int, least: int = 1) -> int:
 
 
 def check_widths(name: str, values: Sequence[int]) -> tuple:
-    """Returns `values`, widths in tokens, as a tuple; needs at least one, and none under 1."""
+    """Returns `values`, widths in tokens, as a tuple; needs 1 to `MAX_LAYERS`, and none under 1."""
+    if len(values) > MAX_LAYERS:
+        raise ValueError(f"{name} has {len(values):,} numbers; the limit is {MAX_LAYERS}.")
     if not values or min(values) < 1:
         raise ValueError(f"{name}={values} must have at least one number, and none under 1.")
     return tuple(values)

@@ -88,6 +88,7 @@ class ElmoEmbedding(BaseLayer, Embedding):
 
     reads_vectors = False
     _removed = {"mix_l2": 0.0}
+    compute_mask = Embedding.compute_mask  # not BaseLayer's, which knows no ids
 
     def __init__(
         self,

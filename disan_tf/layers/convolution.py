@@ -172,6 +172,7 @@ class DenselyConnectedCNN(BaseLayer):
         self.first_units = check_at_least("first_units", first_units, 1)
         self.units = check_at_least("units", units, 1)
         self.widths = check_widths("widths", widths)
+        check_layers("len(widths) * layers", layers * len(self.widths))
         self.compressed_units = check_at_least("compressed_units", compressed_units, 1)
         self.first_width = check_at_least("first_width", first_width, 1)
         self.negative_slope = check_above_zero("negative_slope", negative_slope)

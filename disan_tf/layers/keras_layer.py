@@ -34,11 +34,24 @@ class _Keras2Layer(tf.keras.layers.Layer):
 
         Keras 2 itself passes on only the first input's mask, as `mask` if that is not given.
         """
+        kind: Any = self.__class__
+        args = _without_masks(self, args)
         _check_call(self, args, kwargs)
-        kwargs = {name: x for name, x in kwargs.items() if name != "mask" or x is not None}
+        if kwargs.get("mask", ...) is None:
+            if "mask" in _optional(kind):
+                del kwargs["mask"]
+            elif args:
+                kwargs["mask"] = getattr(args[0], "_keras_mask", None)
         kwargs = _with_implicit_masks(self, args, kwargs)
         inputs, kwargs = _with_boolean_masks(self, args, kwargs)
         return super().__call__(*inputs, **kwargs)
+
+    def build(self, input_shape: tf.TensorShape) -> None:
+        """Freezes the sublayers of a frozen layer, which it has just made."""
+        if not self.trainable:
+            for part in self._flatten_layers(include_self=False):
+                part.trainable = False
+        super().build(input_shape)
 
 
 class _Keras3Layer(tf.keras.layers.Layer):
@@ -49,6 +62,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
 
         Keras 3 looks for it only if the call has one tensor.
         """
+        args = _without_masks(self, args)
         _check_call(self, args, kwargs)
         inputs, kwargs = _with_boolean_masks(self, args, kwargs)
         if self._call_has_mask_arg and inputs and kwargs.get("mask") is None:
@@ -132,6 +146,17 @@ class _Keras3Dense(tf.keras.layers.Dense):
         super().load_own_variables(store)
 
 
+def _without_masks(layer: Any, args: tuple) -> tuple:
+    """Returns a call's arguments without masks of None at the end, which are like absent ones."""
+    names, optional = _parameters(layer.__class__), _optional(layer.__class__)
+    while args and args[-1] is None and len(args) <= len(names):
+        name = names[len(args) - 1]
+        if not (name.endswith("mask") and name in optional):
+            break
+        args = args[:-1]
+    return args
+
+
 def _check_call(layer: Any, args: Sequence, kwargs: dict[str, Any]) -> None:
     """Raises ValueError for inputs of a wrong kind or shape, before Keras raises a longer error."""
     for x in args:
@@ -146,6 +171,12 @@ def _check_call(layer: Any, args: Sequence, kwargs: dict[str, Any]) -> None:
                 f"{type(layer).__name__}: {name} has the dtype {tf.as_dtype(dtype).name} and the "
                 f"shape {tuple(inputs[name].shape)}; it must hold vectors of floats."
             )
+    shape = tf.TensorShape(getattr(inputs.get(names[0]), "shape", None))
+    if layer.reads_vectors and not layer.built and shape.rank and shape[-1] is None:
+        raise ValueError(
+            f"{type(layer).__name__}: {names[0]} has the shape {shape}; its last axis, the size of "
+            "the vectors, must be known."
+        )
     _check_shapes(layer, {name: inputs[name] for name in axes if name in inputs}, axes)
     selections = inputs.get("selections")
     if selections is not None and not hasattr(selections, "heads"):
@@ -234,6 +265,13 @@ def _with_boolean_masks(
 def _parameters(kind: Any) -> tuple[str, ...]:
     """Returns the names of the parameters of a layer's `call`."""
     return tuple(inspect.signature(kind.call).parameters)[1:]
+
+
+@functools.cache
+def _optional(kind: Any) -> frozenset[str]:
+    """Returns the names of the parameters of a layer's `call` that have defaults."""
+    parameters = inspect.signature(kind.call).parameters.values()
+    return frozenset(it.name for it in parameters if it.default is not inspect.Parameter.empty)
 
 
 def _package(kind: type) -> str:

@@ -135,6 +135,13 @@ class Recurrent(BaseLayer):
             h = tf.reverse(h, [1])
         return ensure_shape(h, [*mask.shape, self.units])
 
+    def compute_mask(
+        self, inputs: tf.Tensor, mask: Optional[tf.Tensor] = None
+    ) -> Optional[tf.Tensor]:
+        """Returns the mask of the states, which are reversed with `go_backwards`."""
+        mask = super().compute_mask(inputs, mask)
+        return tf.reverse(mask, [1]) if self.go_backwards and mask is not None else mask
+
     def _scan(
         self, product: tf.Tensor, bias: tf.Tensor, mask: tf.Tensor, backward: bool, *kernels: Any
     ) -> tf.Tensor:

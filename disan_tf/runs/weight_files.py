@@ -45,7 +45,12 @@ def weights_as_hdf5(model: tf.keras.Model, precision: str = "float32") -> bytes:
     content, tables = io.BytesIO(), {}
     with h5py.File(content, "w") as file:
         for layer, place in _places(model):
-            layer.save_own_variables(file.require_group(place))
+            group, arrays = file.require_group(place), {}
+            layer.save_own_variables(arrays)
+            for name, array in arrays.items():
+                array = np.asarray(array)
+                is_narrow = array.dtype == tf.bfloat16.as_numpy_dtype  # which HDF5 does not know
+                group[name] = array.astype(np.float32) if is_narrow else array
             if isinstance(layer, WordEmbedding):
                 tables.update({f"{place}/0": _TRAINED_CODES, f"{place}/1": _FIXED_CODES})
     if precision == "float32":

@@ -175,6 +175,18 @@ def _classes(part: str) -> Iterator[str]:
     return (name for name in dir(module) if inspect.isclass(getattr(module, name)))
 
 
+def _is_bfloat16(item: h5py.Dataset) -> bool:
+    """Returns whether an array holds bfloat16, which HDF5 knows as two bytes."""
+    return item.dtype == np.dtype("V2")
+
+
+def _floats(item: h5py.Dataset) -> np.ndarray:
+    """Returns an array of floats in a type that NumPy knows."""
+    if not _is_bfloat16(item):
+        return item[()]
+    return item[()].view(tf.bfloat16.as_numpy_dtype).astype(np.float32)
+
+
 def _check_arrays(path: Path, weights: Path) -> int:
     """Returns the bytes of a file's arrays.
 
@@ -185,12 +197,15 @@ def _check_arrays(path: Path, weights: Path) -> int:
         with h5py.File(weights) as file:
             arrays = list(datasets(file))
             size = sum(item.nbytes for item in arrays)
-            if any(item.dtype.kind not in "fiub" for item in arrays):
+            others = [item for item in arrays if item.dtype.kind not in "fiub"]
+            if any(map(_is_bfloat16, others)) and not is_keras_3():
+                raise ValueError("Keras 2 reads no bfloat16; save the model in float32")
+            if not all(map(_is_bfloat16, others)):
                 raise ValueError("it has arrays of other types than numbers")
             if size > weights.stat().st_size:
                 raise ValueError(f"its arrays have {size:,} bytes, more than the file")
             for item in arrays:  # the optimizer's too
-                if item.dtype.kind == "f" and not np.all(np.isfinite(item[()])):
+                if item.dtype.kind in "fV" and not np.all(np.isfinite(_floats(item))):
                     raise ValueError(f"{item.name} has weights that are not finite")
             return size
     except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:

@@ -21,17 +21,17 @@ def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
 
 def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
     """Reads the rows that `write_forms` wrote, or raises UserError: word, stem and lemma."""
-    rows = {}
+    rows: dict[str, tuple[str, str, str]] = {}
     for number, line in read_lines(path):
-        row = tuple(line.split("\t"))
-        problem = f"the word {row[0]!r} a second time" if row[0] in rows else ""
-        if len(row) != 3:
-            problem = f"{len(row)} columns instead of word, stem and lemma"
+        word, *forms = line.split("\t")
+        problem = f"the word {word!r} a second time" if word in rows else ""
+        if len(forms) != 2:
+            problem = f"{1 + len(forms)} columns instead of word, stem and lemma"
         if problem:
             raise UserError(
                 f"{path}, line {number}: {problem}; prepare the corpus again or restore the file."
             )
-        rows[row[0]] = row
+        rows[word] = word, forms[0], forms[1]
     return list(rows.values())
 
 

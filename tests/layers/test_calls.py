@@ -134,3 +134,9 @@ def test_a_built_layer_has_the_attribute_errors_of_python():
     with pytest.raises(AttributeError, match="^'Source2Token' object has no attribute 'weigths'$"):
         layer.weigths  # noqa: B018
     assert not hasattr(layers.Source2Token(), "units")
+
+
+@pytest.mark.parametrize("make", [layers.Source2Token, lambda: layers.Convolution(4, 3)])
+def test_the_size_of_vectors_must_be_known(make):
+    with pytest.raises(ValueError, match="the size of the vectors, must be known"):
+        make()(tf.keras.Input([None, None]))

@@ -71,6 +71,19 @@ def test_none_stands_for_the_implicit_mask():
     assert np.abs(expected - layer(tf.identity(embedding(IDS)), mask=None)).max() > 1e-3
 
 
+def test_none_by_position_or_of_a_layer_that_needs_a_mask_stands_for_the_implicit_one():
+    embedding = tf.keras.layers.Embedding(9, DIM, mask_zero=True)
+    x, pool, heads = embedding(IDS), layers.Source2Token(), IDS > 2
+    np.testing.assert_array_equal(pool(x, None), pool(x))
+    attention = layers.MultiwayCoAttention("Cs")
+    for found, expected in zip(attention(x, x, None, None), attention(x, x)):
+        np.testing.assert_array_equal(found, expected)
+    selective = layers.SelectiveSelfAttention(4)
+    expected = selective(x, mask=IDS != 0, heads=heads, dependents=heads)
+    found = selective(x, mask=None, heads=heads, dependents=heads)
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("name", NO_WINDOWS)
 def test_padding_before_the_sentence_changes_nothing(name):
     layer, x = OF_TOKENS[name](), tf.random.stateless_normal([3, 4, DIM], [1, 2])

@@ -102,3 +102,10 @@ def test_it_is_its_equation_over_the_real_tokens(backward):
 
     expected = states_of(cell, 1, backward)
     np.testing.assert_allclose(layer(X, mask=MASK), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_reversed_sentence_has_a_reversed_mask():
+    x, mask = tf.ones([1, 4, 3]), tf.constant([[True, True, False, False]])
+    states = BasicLSTM(2, go_backwards=True)(x, mask=mask)
+    np.testing.assert_array_equal(states._keras_mask, mask[:, ::-1])
+    assert np.all(states[:, :2] == 0) and np.all(states[:, 2:] != 0)

@@ -172,6 +172,27 @@ def test_a_model_larger_than_its_file_is_refused_before_it_has_memory(tmp_path):
     _refused(_write(tmp_path / "b.keras", members), "3 x 9000000000 numbers the model needs 108 GB")
 
 
+def test_a_long_sequence_takes_no_memory_before_texts_are_read(members, tmp_path):
+    config = json.loads(members[CONFIG])
+    config["config"]["sequence_length"] = 10**9
+    path = _write(tmp_path / "model.keras", {**members, CONFIG: json.dumps(config)})
+    assert disan_tf.load_keras(path).preprocessor.sequence_length == 10**9
+
+
+def test_bfloat16_is_refused_before_it_is_written_and_where_it_was(members, tmp_path):
+    model = disan_tf.TextClassifier.from_preset("demo", dtype="bfloat16")
+    with pytest.raises(ValueError, match="Keras 2 cannot load weights in bfloat16; make the"):
+        model.save(tmp_path / "model.keras")
+    content = io.BytesIO(members[WEIGHTS])
+    with h5py.File(content, "r+") as file:
+        name = _largest(file)
+        values = file[name][()].astype(tf.bfloat16.as_numpy_dtype)
+        del file[name]
+        file[name] = values
+    path = _write(tmp_path / "other.keras", {**members, WEIGHTS: content.getvalue()})
+    _refused(path, "Keras 2 reads no bfloat16; save the model in float32")
+
+
 def test_a_bomb_a_long_config_and_a_repeated_key_are_refused(members, tmp_path, monkeypatch):
     path = tmp_path / "model.keras"
     _refused(_write(path, members, zipfile.ZIP_DEFLATED), "compressed members")

@@ -116,6 +116,8 @@ class MultiHeadSelfAttention(BaseLayer):
 
 def _weights(queries: tf.Tensor, keys: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes the softmaxes <float32>[batch, heads, query, key]; 0 if query or key is padding."""
+    if queries.dtype == tf.float16:  # in which products of usual sizes overflow
+        queries, keys = (tf.cast(x, tf.float32) for x in (queries, keys))
     logits = tf.matmul(queries, keys, transpose_b=True) / queries.shape[-1] ** 0.5
     pairs = tf.expand_dims(mask, 2) & tf.expand_dims(mask, 1)
     return masked_softmax(logits, tf.expand_dims(pairs, 1), axis=-1)

@@ -14,6 +14,7 @@ from disan_tf.layers.keras_layer import build_child
 from disan_tf.layers.serialization import KerasOptions, serializable
 from disan_tf.layers.tokens import unique_words
 from disan_tf.ops.tracing import ensure_shape, on_host
+from disan_tf.text.characters import LONGEST_WORD
 
 
 @serializable
@@ -30,7 +31,7 @@ class WordBytes(Embedding):
 
     def __init__(self, word_length: int = 50, **kwargs: Unpack[KerasOptions]) -> None:
         super().__init__(**kwargs)
-        self.word_length = check_at_least("word_length", word_length, 3)
+        self.word_length = _checked(word_length, 3)
 
     @property
     def word_features(self) -> dict[str, tf.TensorSpec]:
@@ -120,6 +121,14 @@ class _FixedEmbedding(WordEmbedding):
         return super()._table(name, words, trainable=False)
 
 
+def _checked(word_length: Optional[int], least: int) -> Optional[int]:
+    """Returns a number of characters, of which a stranger's file may not name too many."""
+    check_at_least("word_length", word_length, least)
+    if word_length is not None and word_length > LONGEST_WORD:
+        raise ValueError(f"word_length={word_length} must be at most {LONGEST_WORD:,}.")
+    return word_length
+
+
 @serializable
 class WordCharacterEmbedding(BaseLayer, Embedding):
     """The vector [fixed vector; trainable vector; characters; exact-match flag] of each word.
@@ -166,11 +175,13 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
             "fixed_words": check_at_least("fixed_words", fixed_words, 0),
             "dim": check_at_least("dim", dim, 1),
         }
-        self.word_length = check_at_least("word_length", word_length, 1)
+        self.word_length = _checked(word_length, 1)
         self.characters = check_at_least("characters", characters, 2)
         self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.character_units = check_at_least("character_units", character_units, 1)
         self.character_width = check_at_least("character_width", character_width, 1)
+
+    compute_mask: Any = Embedding.compute_mask  # not BaseLayer's, which knows no ids
 
     def build(self, input_shape: tf.TensorShape) -> None:
         options = {**self.words, "dtype": self.dtype_policy}

@@ -130,7 +130,8 @@ def read_lines(folder: Path) -> Iterator[LineAttention]:
     Raises:
       UserError: an earlier version wrote a file.
     """
-    for path in sorted(folder.glob("[0-9]*.json")):
+    paths = (path for path in folder.glob("*.json") if path.stem.isdecimal())
+    for path in sorted(paths, key=lambda path: int(path.stem)):
         record = json.loads(path.read_text(encoding="utf-8"))
         if "field_names" not in record:
             raise UserError(f"An earlier version wrote {path}; run attend again.")

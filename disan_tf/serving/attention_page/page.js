@@ -546,7 +546,8 @@
   for (const query of [dark, narrow]) query.addEventListener("change", drawStage);
   addEventListener("resize", drawArcs);
   drawList();
-  drawLine();
+  if (data.lines.length) drawLine();
+  else document.querySelector("main").hidden = true;  // no line fits; the header says so
   document.documentElement.dataset.ready = "true";
 })();
 

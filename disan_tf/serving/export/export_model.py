@@ -114,7 +114,8 @@ def _write(kind, bundle, max_tokens, dev, folder: Path) -> None:
             predict = no_standard_error()(predict)  # the first call announces a delegate
         trained = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
         compute = converted_function(trained, max_tokens)
-        difference = max(_difference(compute, predict, _sentences(bundle, n)) for n in LENGTHS)
+        differences = [_difference(compute, predict, _sentences(bundle, n)) for n in LENGTHS]
+        difference = float(np.max(differences))  # NaN if one is
     except _Refused as error:
         reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
         raise _refusal(bundle, reason) from None
@@ -151,7 +152,7 @@ def _difference(compute, predict, sentences) -> float:
     for name, converted in outputs.items():
         exact = expected[name].numpy().astype(np.float64)
         differences.append(np.max(np.abs(converted - exact) / np.maximum(1.0, np.abs(exact))))
-    return float(max(differences))
+    return float(np.max(differences))
 
 
 class _Refused(Exception):

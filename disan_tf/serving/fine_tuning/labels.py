@@ -147,8 +147,10 @@ def label_tensor(labels: tf.Tensor, texts: Any, classes: Sequence[str], kind: st
     return tf.ensure_shape(tf.numpy_function(encode, [labels], dtype), shape)
 
 
-def read_batch_labels(labels: Any, classes: Sequence[str]) -> Any:
+def read_batch_labels(labels: Any, classes: Sequence[str], is_one: bool = False) -> Any:
     """Returns the class numbers of one or more labels; one-hot rows stay as they are.
+
+    `is_one` tells that the labels belong to a single text, so that several numbers are its row.
 
     Names and numbers of classes become numbers, see `class_numbers`. The result is a NumPy array,
     or in a graph a tensor.
@@ -156,9 +158,12 @@ def read_batch_labels(labels: Any, classes: Sequence[str]) -> Any:
     labels = single_column(labels)
     if not tf.is_tensor(labels) or tf.executing_eagerly():
         labels = _as_array(labels)
-        if labels.ndim > 1 and labels.shape[1:] != (1,):
+        is_row = labels.ndim > 1 and labels.shape[1:] != (1,)
+        if is_row or (is_one and labels.size > 1):
             return labels
         return class_numbers(labels.ravel().tolist(), classes).reshape(labels.shape[:1])
+    if is_one and labels.shape.rank == 1 and labels.shape[0] not in (None, 1):
+        return labels
     if labels.shape.rank == 2:
         if labels.shape[1] != 1:
             return labels

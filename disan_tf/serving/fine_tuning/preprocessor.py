@@ -96,7 +96,7 @@ class TextClassifierPreprocessor(tf.keras.layers.Layer):
         if is_one:
             ids = {field: column[0] for field, column in ids.items()}
         if self.classes and y is not None:
-            y = read_batch_labels(y, self.classes)
+            y = read_batch_labels(y, self.classes, is_one)
         if tf.executing_eagerly():
             ids = {field: column.numpy() for field, column in ids.items()}
         if y is None and sample_weight is None:

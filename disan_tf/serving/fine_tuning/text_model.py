@@ -192,7 +192,16 @@ class TextModel(tf.keras.Model):
         return super()._trackable_children(save_type, **kwargs)
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Saves as Keras does, also before `fit`."""
+        """Saves as Keras does, also before `fit`.
+
+        Raises:
+          ValueError: the weights are bfloat16, and Keras 2 could not load the file.
+        """
+        if not is_keras_3() and any(weight.dtype == tf.bfloat16 for weight in self.weights):
+            raise ValueError(
+                "Keras 2 cannot load weights in bfloat16; make the classifier with "
+                "dtype='mixed_bfloat16', or use save_to_preset."
+            )
         self._build_all()
         super().save(*args, **kwargs)
 
@@ -216,8 +225,8 @@ class TextModel(tf.keras.Model):
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Creates the weights of a classifier made from its configuration."""
-        texts = tuple(tf.constant([""]) for _ in config["fields"])
-        self(texts if len(texts) > 1 else texts[0])
+        self.sentence_model(*self.sentence_model.zeros())
+        self.built = True
 
 
 @serializable

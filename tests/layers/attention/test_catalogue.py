@@ -9,6 +9,7 @@ import tensorflow as tf
 from disan_tf.layers import (
     IntraAttention,
     MultiDimAttention,
+    MultiHeadSelfAttention,
     SelfAlignment,
     VanillaAttention,
     positional_encoding,
@@ -120,3 +121,13 @@ def test_multi_dimensional_attention_is_equations_7_to_9():
     layer = randomised(MultiDimAttention(query_dim=QUERY_DIM))
     expected = _reference(layer, mapped(layer.query_map, QUERY))
     np.testing.assert_allclose(layer(X, QUERY, mask=MASK), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_products_of_heads_do_not_overflow_in_float16():
+    x = tf.random.stateless_normal([1, 3, 75], [1, 2])
+    layer = MultiHeadSelfAttention(1, 75, dtype="mixed_float16")
+    layer(x)
+    layer.kernel.assign(300.0 * layer.kernel)
+    queries, keys, _ = layer._project(tf.cast(x, tf.float16))
+    assert np.any(np.isinf(tf.matmul(queries, keys, transpose_b=True)))
+    assert np.all(np.isfinite(layer(x)))

@@ -1,10 +1,12 @@
 """DRCN's words: which part stands where, and which is trained."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers.embedding.characters import WordCharacterEmbedding
+from disan_tf.layers.embedding.characters import WordBytes, WordCharacterEmbedding
 
 DIM, UNITS = 3, 4
 IDS = tf.constant([[2, 5, 0], [3, 1, 2]])
@@ -20,6 +22,16 @@ def layer():
     layer(IDS, CHARACTERS, MATCH)
     layer.set_pretrained(VECTORS)
     return layer
+
+
+def test_the_words_have_the_mask_of_their_ids(layer):
+    np.testing.assert_array_equal(layer(IDS, CHARACTERS, MATCH)._keras_mask, IDS != 0)
+
+
+@pytest.mark.parametrize("kind", [WordBytes, partial(WordCharacterEmbedding, 3, 1, DIM)])
+def test_words_have_at_most_1000_characters(kind):
+    with pytest.raises(ValueError, match="word_length=1001 must be at most 1,000"):
+        kind(word_length=1001)
 
 
 def test_two_copies_characters_and_the_flag_stand_side_by_side(layer):

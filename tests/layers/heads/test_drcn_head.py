@@ -85,3 +85,14 @@ def test_dropout_acts_on_the_features_alone():
     expected = _expected(head, of_batch, dropped)
     np.testing.assert_allclose(head(X, training=True), expected, rtol=1e-4, atol=1e-5)
     assert DRCNHead(classes=3).dropout == 0.2
+
+
+def test_a_head_that_is_made_frozen_keeps_its_statistics():
+    head = DRCNHead(2, 4, hidden_layers=1, dropout=0.0, trainable=False)
+    expected = head(X)
+    before = [weight.numpy() for weight in head.weights]
+    np.testing.assert_allclose(head(X, training=True), expected, rtol=1e-5)
+    for weight, value in zip(head.weights, before):
+        np.testing.assert_array_equal(weight, value)
+    head.trainable = True
+    assert head.trainable_weights

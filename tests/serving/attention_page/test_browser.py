@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from disan_tf.serving.attention_page import page as page_module
 from disan_tf.serving.attention_page.page import write_page
 from tests.support.models.attention_files import disan, drcn, resan, write_pair, write_sentence
 
@@ -293,3 +294,11 @@ def test_a_phone_opens_on_the_sentence_and_its_arcs_fit(phone, opened, tmp_path)
     assert min(_reach(page)) >= 0
     columns = {word.location["x"] for word in _all(page, ".token")}
     assert len(columns) == 1  # the words stand below each other
+
+
+def test_a_page_on_which_no_line_fits_says_so(opened, tmp_path, monkeypatch):
+    write_sentence(tmp_path, 1, TOKENS, disan(TOKENS))
+    monkeypatch.setattr(page_module, "MAX_LINES", 0)
+    browser = opened()
+    assert "0 of 1 line" in _one(browser, "body").text
+    assert not _one(browser, "main").is_displayed()

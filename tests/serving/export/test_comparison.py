@@ -85,3 +85,12 @@ def test_both_saved_models_state_the_difference(max_tokens, quick_bundle, tmp_pa
             "different_labels": int(np.sum(whole.argmax(axis=1) != cut.argmax(axis=1))),
         }
         assert describe_comparison(path).startswith("compared with predict on 7 examples of the")
+
+
+def test_an_output_that_is_no_number_is_the_largest_difference(quick_bundle):
+    def spoil(probabilities):
+        return np.where(np.arange(len(probabilities))[:, None] == 0, np.nan, probabilities)
+
+    dev = split_of(quick_bundle, SENTENCES)
+    compared = compare_with_predict(quick_bundle, _run(quick_bundle, spoil), dev)
+    assert np.isnan(compared["compared_with_predict"]["largest_difference"])

@@ -465,6 +465,21 @@ def test_a_preset_records_the_parameters_of_frozen_parts(frozen, preset, quick_b
     assert [weight.name for weight in model.trainable_weights] == trained
 
 
+def test_a_preset_of_a_classifier_in_bfloat16_can_be_loaded(preset, tmp_path):
+    model = TextClassifier.from_preset(preset, dtype="bfloat16")
+    model.save_to_preset(tmp_path)
+    weights = TextClassifier.from_preset(tmp_path).get_weights()
+    for found, expected in zip(weights, model.get_weights()):
+        np.testing.assert_array_equal(found, expected.astype(np.float32))
+
+
+def test_several_numbers_beside_a_single_text_are_its_row(preset):
+    made = TextClassifier.from_preset(preset, classes=["1", "2", "0"]).preprocessor
+    assert made("good film", [1.0, 0.0, 0.0])[1].tolist() == [1.0, 0.0, 0.0]
+    assert made(["good film"], [[1.0, 0.0, 0.0]])[1].tolist() == [[1.0, 0.0, 0.0]]
+    assert made("good film", 1)[1].tolist() == 0
+
+
 def test_a_preset_keeps_the_tokenizer_of_another_preprocessor(preset, tmp_path):
     tokenizer = {"name": "whitespace", "lowercase": True, "split_words": False, "empty_tokens": 0}
     model = TextClassifier.from_preset(preset)

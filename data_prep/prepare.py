@@ -207,7 +207,8 @@ def is_current(target: Path, data_dir: Path, options) -> bool:
     if not has_format(target):
         return False
     inputs = read_manifest(target)[Keys.INPUTS]
-    paths = (os.path.abspath(data_dir / name) for name in inputs)  # as `relpath`: ".." before links
+    # `os.path.relpath`, which wrote the names, resolves ".." before links; `Path.resolve` after.
+    paths = (os.path.abspath(data_dir / name) for name in inputs)
     recorded = dict(zip((Path(path).resolve() for path in paths), inputs.values()))
     files = (path for paths in _find_files(options, data_dir) for path in paths)
     if not {it.resolve() for it in files if it.parent != subsets.PACKAGED} <= recorded.keys():

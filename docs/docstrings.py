@@ -12,7 +12,8 @@ _CALL_ARGUMENT = re.compile(r"^  ([\w, *]+): ", re.MULTILINE)
 # A name such as W1, x'_i, xhat_j|i or X^(l-1), a sign, or the space between factors or words.
 _INDICES = r"(?:[_^](?:\([^()]*\)|[A-Za-z\d]+(?:\|\w)?))*"
 _TOKEN = re.compile(
-    rf"(?P<name>[A-Za-z]+(?:[-'\d][a-z]+)*|\d+(?=\^))(?P<prime>'?)(?P<digits>\d*)(?P<indices>{_INDICES})"
+    r"(?P<name>[A-Za-z]+(?:[-'\d][a-z]+)*|\d+(?=\^))"
+    rf"(?P<prime>'?)(?P<digits>\d*)(?P<indices>{_INDICES})"
     r"| [*.~] |!=|\.\.\.|<(?! )|(?<! )>|(?<=[\w')\]]) (?=[\w(\[]|<\S)"
 )
 _SIGNS = {" * ": r"\odot ", " . ": r"\;\cdot\;", " ~ ": r"\;\sim\;", "!=": r"\ne "}
@@ -47,7 +48,7 @@ def _are_equations(lines: list[str]) -> bool:
     """Returns whether a paragraph has a numbered equation, or is nothing but equations."""
     if lines[0].endswith(":"):
         return False
-    heads = [line for line in lines if not line.startswith(" ")]  # of equations of several lines
+    heads = [line for line in lines if not line.startswith(" ")]  # the others continue an equation
     return any(map(_EQUATION.search, lines)) or all(
         " = " in line and "`" not in line and line[-1] not in ".," for line in heads
     )
@@ -58,7 +59,7 @@ def latex(equation: str) -> str:
     number = _NUMBER.search(equation)
     tag = rf" \tag{{{number[1]}}}" if number else ""
     aligned = re.sub(" {2,}= ", " = ", _NUMBER.sub("", equation))
-    parts = re.split(" {2,}", aligned)  # of a line: an equation, and a remark or another one
+    parts = re.split(" {2,}", aligned)  # two spaces precede a remark or another equation
     return r" \qquad ".join(_TOKEN.sub(_converted, part) for part in parts) + tag
 
 

@@ -130,7 +130,7 @@ class Table:
         return Row(name, tuple(self._clean(row[text]) for text in self._texts), value, line)
 
     def _is_dropped(self, label: str) -> bool:
-        """Returns whether `drop_labels` names a label; marks of missing ones in any spelling."""
+        """Returns whether `drop_labels` names a label; a missing label's mark in any spelling."""
         return label in self._drop_labels or _spelling(label) in SUSPECT.intersection(
             map(_spelling, self._drop_labels)
         )
@@ -161,7 +161,7 @@ class Table:
     def warnings(self) -> list[str]:
         """Describes labels that may be missing or have two spellings, and texts of several labels.
 
-        So are labels that `drop_labels` names in another spelling.
+        Also describes labels that `drop_labels` names in another spelling.
 
         A table of scores gets no warning.
         """
@@ -191,8 +191,8 @@ class Table:
             if len(names) > 1
         ]
         warnings += [
-            f"{self._path} has the label {place(other)}, and none {name!r}, which drop_labels "
-            f"names; --config.data.drop_labels={other} drops these rows."
+            f"{self._path} has no label {name!r}, which drop_labels names, but {place(other)}; add "
+            f"{other} to --config.data.drop_labels to drop these rows."
             for name in sorted(self._drop_labels)
             if not self.dropped[f"with the label {name}"]
             for other in spellings.get(_spelling(name), ())

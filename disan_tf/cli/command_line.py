@@ -188,7 +188,10 @@ def keep_compiled(folder: Optional[str]) -> None:
         return
     if " " in str(path):  # TensorFlow takes the rest for another flag
         if folder:
-            raise UserError(f"--jit_cache={folder} has a space, at which XLA ends its name.")
+            raise UserError(
+                f"--jit_cache={folder} has a space in its path, at which XLA ends it; name a "
+                "folder without spaces."
+            )
         return
     if reason := ownership.why_not_private(path.resolve()):
         if folder:

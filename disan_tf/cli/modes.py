@@ -296,7 +296,9 @@ def figures(
 
     check_names(figures, checkpoint is not None)
     if checkpoint is None and (input is not None or input_format is not None):
-        raise UserError("--input is for the figures of a model; add --checkpoint.")
+        raise UserError(
+            "--input and --input_format are for the figures of a model; add --checkpoint."
+        )
     if checkpoint is not None:
         loading.draw_model_figures(checkpoint, input, input_format, figures, Path(output))
     if checkpoint is None or workdir is not None:

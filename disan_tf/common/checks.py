@@ -49,7 +49,7 @@ def check_layers(name: str, value: int, least: int = 1) -> int:
 
 
 def check_widths(name: str, values: Sequence[int]) -> tuple:
-    """Returns `values`, widths in tokens, as a tuple; needs 1 to `MAX_LAYERS`, and none under 1."""
+    """Returns `values` as a tuple: 1 to `MAX_LAYERS` widths in tokens, each at least 1."""
     if len(values) > MAX_LAYERS:
         raise ValueError(f"{name} has {len(values):,} numbers; the limit is {MAX_LAYERS}.")
     if not values or min(values) < 1:

@@ -88,7 +88,7 @@ class ElmoEmbedding(BaseLayer, Embedding):
 
     reads_vectors = False
     _removed = {"mix_l2": 0.0}
-    compute_mask = Embedding.compute_mask  # not BaseLayer's, which knows no ids
+    compute_mask = Embedding.compute_mask  # BaseLayer does not know that id 0 is padding
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class _Keras2Layer(tf.keras.layers.Layer):
         return super().__call__(*inputs, **kwargs)
 
     def build(self, input_shape: tf.TensorShape) -> None:
-        """Freezes the sublayers of a frozen layer, which it has just made."""
+        """Freezes the sublayers that a frozen layer has just made."""
         if not self.trainable:
             for part in self._flatten_layers(include_self=False):
                 part.trainable = False
@@ -175,7 +175,7 @@ def _check_call(layer: Any, args: Sequence, kwargs: dict[str, Any]) -> None:
     if layer.reads_vectors and not layer.built and shape.rank and shape[-1] is None:
         raise ValueError(
             f"{type(layer).__name__}: {names[0]} has the shape {shape}; its last axis, the size of "
-            "the vectors, must be known."
+            "the vectors, must be known, as in tf.keras.Input([None, 100])."
         )
     _check_shapes(layer, {name: inputs[name] for name in axes if name in inputs}, axes)
     selections = inputs.get("selections")

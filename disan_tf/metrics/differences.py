@@ -12,7 +12,8 @@ from disan_tf.common.errors import UserError
 ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
 BORROWED = "examples and another model's seeds"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
-_KEPT_EXAMPLES, _MOST_EXAMPLES = 30_000, 10_000_000  # kept draws have 60 MB; the others are parts
+_KEPT_EXAMPLES = 30_000  # up to so many, the draws of all resamples stay in memory (60 MB)
+_MOST_EXAMPLES = 10_000_000
 _ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding error
 
 
@@ -60,6 +61,9 @@ def difference(
     Returns:
       The interval, or None where the members were not scored on the same examples; and what it
       covers: `ALL`, `BORROWED` or `EXAMPLES_ONLY`.
+
+    Raises:
+      UserError: there are more than ten million examples.
     """
     several = min(len(ours), len(others)) > 1
     covers = ALL if several else BORROWED if spread else EXAMPLES_ONLY
@@ -77,14 +81,14 @@ def difference(
 
 
 def join_folds(
-    places: Sequence[tuple[int, Optional[int]]], kept: Sequence[Predictions]
+    seeds_and_folds: Sequence[tuple[int, Optional[int]]], kept: Sequence[Predictions]
 ) -> list[Predictions]:
     """Joins the predictions of each seed's folds, whose examples differ, as one model's.
 
-    `places` are the members' seeds and folds; the fold of a member without folds is None.
+    The fold of a member without folds is None.
     """
     seeds: dict[int, dict] = {}
-    for (seed, fold), predictions in zip(places, kept):
+    for (seed, fold), predictions in zip(seeds_and_folds, kept):
         seeds.setdefault(seed, {})[-1 if fold is None else fold] = predictions
     parts = [[of_fold[fold] for fold in sorted(of_fold)] for of_fold in seeds.values()]
     return [Predictions(*map(np.concatenate, zip(*part))) for part in parts]
@@ -154,7 +158,7 @@ def _resample(members, score, classes: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 @lru_cache(maxsize=4)  # most comparisons are on one test set
 def _draw_examples(count: int) -> list[np.ndarray]:
-    """Returns `_draws` of so few examples that they are kept."""
+    """Returns the parts of `_draws`, for at most `_KEPT_EXAMPLES` examples."""
     return list(_draws(count))
 
 
@@ -164,8 +168,8 @@ def _draws(count: int) -> Iterator[np.ndarray]:
     size = max(1, _BATCH * _KEPT_EXAMPLES // max(count, _KEPT_EXAMPLES))
     for start in range(0, _RESAMPLES, size):
         drawn = min(size, _RESAMPLES - start)
-        places = generator.integers(0, count, (drawn, count)) + np.arange(drawn)[:, None] * count
-        counts = np.bincount(places.ravel(), minlength=drawn * count)
+        indices = generator.integers(0, count, (drawn, count)) + np.arange(drawn)[:, None] * count
+        counts = np.bincount(indices.ravel(), minlength=drawn * count)
         yield counts.reshape(drawn, count).astype(np.uint8)
 
 

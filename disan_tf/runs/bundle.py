@@ -247,8 +247,12 @@ def read_info(directory) -> dict:
     classes = info["classes"]
     if len(info["words"]) != 2 or min(info["words"]) < 0 or not classes:
         raise UserError(f"{path}: words and classes do not describe a model; {REMEDY}.")
-    if not 0 < info["scores"].get("temperature", 1.0) < math.inf:
-        raise UserError(f"{path}: scores.temperature must be above 0; {REMEDY}.")
+    temperature = info["scores"].get("temperature", 1.0)
+    if not 0 < temperature < math.inf:
+        raise UserError(
+            f"{path}: scores.temperature is {temperature} and must be a finite number above 0; "
+            f"{REMEDY}."
+        )
     if len({*classes}) != len(classes):
         raise UserError(f"{path}: classes has a name twice; {REMEDY}.")
     for key, name in (("config.name", info["config"]["name"]), ("name", info["name"])):

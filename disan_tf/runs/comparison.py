@@ -148,7 +148,7 @@ def _describe_difference(run: Run, first: Run) -> Iterator[str]:
         if None in [*sides[0], *sides[1]]:
             continue
         sides = [
-            join_folds([member.place for member in each.members], kept)
+            join_folds([member.seed_and_fold for member in each.members], kept)
             for each, kept in zip((run, first), sides)
         ]
         found, covers = difference(*sides, score, classes=first.classes)

@@ -37,7 +37,7 @@ class Member(NamedTuple):
     """One training of a run."""
 
     folder: Optional[Path]  # its work directory; None for a recorded result
-    place: tuple[int, Optional[int]]  # its seed, and its fold, if it has one
+    seed_and_fold: tuple[int, Optional[int]]  # None = no fold
     best: int  # the step of its best model
     scores: Mapping[str, Mapping[str, float]]  # split -> score -> value, of the best model
     predictions: Mapping[str, Predictions]  # split -> predictions of the best model
@@ -50,7 +50,7 @@ class Run(NamedTuple):
     name: str  # the name that a user gave
     config: Mapping[str, object]  # option, such as "train.dropout" or "init_from" -> value
     members: Sequence[Member]  # the evaluated trainings
-    classes: int = 0  # their number; 0 = not known
+    classes: int = 0  # number of classes; 0 = not known
 
     @property
     def criterion(self) -> str:

@@ -155,6 +155,8 @@ class Table:
     baseline: str = ""  # the model whose score follows there; "" = none
     # Options of `config.data` in which rows differ; compared models agree in all others.
     distinguishing_options: tuple[str, ...] = ()
+    # Other options in which the paper's models differ, such as "embedding.trainable".
+    apart: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()  # of the rows' `confusion`
     remaining: tuple[Remaining, ...] = ()  # the runs that the table lacks
     # The conditions of every row, see `Row`.

@@ -217,8 +217,8 @@ def _as_run(name: str, result: dict, predictions: Sequence[Predictions]) -> Run:
         kept = {split: shown_scores(name, scores[split], names) for split in splits}
         predicted = {"test": predictions[number]} if len(predictions) == len(parts) else {}
         curve = [(step * epochs, value) for step, value in part["dev_curve"]]
-        place = part["seed"], part["fold"]
-        members.append(Member(None, place, part["best_step"], kept, predicted, curve))
+        of_member = part["seed"], part["fold"]
+        members.append(Member(None, of_member, part["best_step"], kept, predicted, curve))
     options = options_of(result["config"], result.get("init_from"))
     matrix = result.get("test", result).get("confusion", {"matrix": ()})["matrix"]
     return Run(name, options, members, len(matrix))
@@ -251,10 +251,10 @@ def difference_to_published(
       The difference, its interval or None, and what the interval covers or why it is None.
     """
     value, members = mean(run, split, score) - published, members_of(run)
-    places = [(member["seed"], member["fold"]) for member in members]
-    folds = any(fold is not None for _, fold in places)
+    seeds_and_folds = [(member["seed"], member["fold"]) for member in members]
+    folds = any(fold is not None for _, fold in seeds_and_folds)
     if kept:
-        kept = join_folds(places, kept)
+        kept = join_folds(seeds_and_folds, kept)
     if any(not np.array_equal(each.labels, kept[0].labels) for each in kept):
         return value, None, "no interval: the seeds have different test examples"
     if kept and split == "test" and score in PAIRED:

@@ -151,7 +151,7 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, records) ->
     data = _data(table, run)
     peers = {main: result for main, result in mains.items() if _data(table, result) == data}
     free = {f"data.{option}" for option in table.distinguishing_options}
-    pair = choose_runs({name: run}, peers, records.predictions, free)
+    pair = choose_runs({name: run}, peers, records.predictions, free, table.apart)
     if pair is None:
         return f"no run of {table.main_row.model} on these data", ""
     if not {*pair} <= records.predictions.keys():
@@ -159,8 +159,8 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, records) ->
     score, peer = table.headline, pair[1]
     spread = spread_run(table, score, pair, records, free)
     found = score_difference(pair, records, score, spread)
-    apart = ", other conditions" if unequal_conditions(run, peers[peer], free) else ""
-    return score.show_difference(*found), f"{peer}{apart}"
+    unequal = unequal_conditions(run, peers[peer], {*free, *table.apart})
+    return score.show_difference(*found), f"{peer}{', other conditions' if unequal else ''}"
 
 
 def _difference_to_paper(table: Table, row: Row, name: str, run: dict, predictions) -> str:

@@ -27,7 +27,7 @@ ASCII_CHARACTERS = _FIRST_PRINTABLE_ID + _LAST - _FIRST + 1  # ids, 0 included
 
 _BEGIN_SENTENCE, _END_SENTENCE, _BEGIN_WORD, _END_WORD, _PADDING = range(257, 262)
 BYTE_CHARACTERS = 261  # ids, 0 not included
-LONGEST_WORD = 1000  # bytes of a biLM's words, markers included; the official models have 50
+LONGEST_WORD = 1000  # most characters of a word, or bytes and markers; official biLMs have 50
 
 
 def ascii_ids(tokens: tf.Tensor, word_length: int) -> tf.Tensor:

@@ -202,7 +202,7 @@ class TracedTextToIds:
     def inputs(self, *sentences: Sequence[Sequence[str]]) -> Sequence[tf.Tensor]:
         """Returns a model's inputs for the tokens of each field; see `TextToIds.inputs`.
 
-        A sentence of one empty token is one without tokens.
+        A sentence of one empty token counts as one without tokens.
         """
         flat = []  # the tokens <string>[tokens], where sentences begin <int64>[sentences + 1]
         for field in sentences:

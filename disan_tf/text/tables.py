@@ -146,7 +146,7 @@ class Table:
 
 
 _BACKSLASH = '; a quote inside a quoted value must be doubled, "", and is written \\" here'
-_RETURN = "a carriage return stands outside of quotes, but lines end with newlines"
+_RETURN = "a carriage return outside of quotes, although lines end with newlines"
 _QUOTED = re.compile('"((?:[^"]|"")*)"')
 _TAB_VALUE = re.compile('(?:"(?:[^"]|"")*"|[^\t\n]*)(?=\t|\\Z)')
 _OPEN = re.compile('(?:^|\t)"(?:[^"]|"")*\\Z')

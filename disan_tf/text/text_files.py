@@ -179,11 +179,12 @@ class TextLines:
                     f"the byte order, as in {self._flag}={encoding}-le or {encoding}-be."
                 ) from None
             if found := wrong.search(text):
-                problem = f"U+{ord(found[0]):04X} is half of a character; {self._remedy}"
+                code = ord(found[0])
+                problem = f"U+{code:04X} is half of a character; {self._remedy}"
                 if is_latin:
                     problem = (
-                        f"byte 0x{ord(found[0]):02x} is no letter or sign in {self._encoding}, but "
-                        f"is one in cp1252; name that encoding, as in {self._flag}=cp1252"
+                        f"byte 0x{code:02x} is a control character in {self._encoding}; name the "
+                        f"file's encoding, often {self._flag}=cp1252"
                     )
                 line = newlines + text.count("\n", 0, found.start()) + 1
                 raise UserError(f"{self._name}, line {line}: {problem}.")

@@ -24,7 +24,7 @@ def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
     rows: dict[str, tuple[str, str, str]] = {}
     for number, line in read_lines(path):
         word, *forms = line.split("\t")
-        problem = f"the word {word!r} a second time" if word in rows else ""
+        problem = f"duplicate word {word!r}" if word in rows else ""
         if len(forms) != 2:
             problem = f"{1 + len(forms)} columns instead of word, stem and lemma"
         if problem:

@@ -274,7 +274,10 @@ def test_help_and_mistakes_need_no_tensorflow():
             [TINY, "--config.embedding.dim=9", "--config.data.embedding_dim=8"],
             "--config.embedding.dim=9 and --config.data.embedding_dim=8 set the same option; keep",
         ),
-        (["--mode=figures", "--input=a.txt"], "--input is for the figures of a model; add --check"),
+        (
+            ["--mode=figures", "--input=a.txt"],
+            "--input and --input_format are for the figures of a",
+        ),
         ([TINY, "--config.seed=3", "--config.seed=4"], "--config.seed is given twice; keep one"),
         ([TINY, "--config.encoder.heads=8"], "heads=8 is not .*; choose activation, name or units"),
         ([TINY, "--config.train=3"], "--config.train=3 names a section; override its options, bat"),
@@ -480,7 +483,9 @@ def test_programs_for_gpus_are_kept_in_a_folder_of_this_user(tmp_path, monkeypat
     for path in (folder, folder.with_name("new")):
         with pytest.raises(UserError, match=f"but {folder.parent} can be written by others"):
             command_line.keep_compiled(str(path))
-    with pytest.raises(UserError, match="--jit_cache=a b has a space, at which XLA ends its name"):
+    with pytest.raises(
+        UserError, match="--jit_cache=a b has a space in its path, at which XLA ends it"
+    ):
         command_line.keep_compiled("a b")
     monkeypatch.setenv("TF_XLA_FLAGS", "--other")
     command_line.keep_compiled(None)

@@ -129,6 +129,6 @@ def test_weights_start_by_hes_rule_and_the_dropout_and_biases_at_zero(init_scale
     "widths, message",
     [((1,) * 101, "widths has 101 numbers; the"), ((1,) * 34, r"len\(widths\) \* layers=102 must")],
 )
-def test_so_many_convolutions_are_refused(widths, message):
+def test_more_than_100_convolutions_are_refused(widths, message):
     with pytest.raises(ValueError, match=message):
         DenselyConnectedCNN(**{**SIZES, "widths": widths})

@@ -67,10 +67,13 @@ def test_a_class_that_does_not_occur_counts_as_in_the_score():
     assert found.value == pytest.approx(first - second)
 
 
-def test_many_examples_are_drawn_in_parts_of_the_same_numbers(monkeypatch):
+def test_draws_in_parts_give_the_same_interval(monkeypatch):
     whole, _ = difference([_right(0.6)], [_right(0.5, seed=2)], "accuracy")
     monkeypatch.setattr(differences, "_KEPT_EXAMPLES", len(LABELS) // 3)
     assert difference([_right(0.6)], [_right(0.5, seed=2)], "accuracy")[0] == whole
+
+
+def test_too_many_examples_have_no_interval(monkeypatch):
     monkeypatch.setattr(differences, "_MOST_EXAMPLES", len(LABELS) - 1)
     with pytest.raises(UserError, match="examples are too many for an interval; score at most"):
         difference([_right(0.6)], [_right(0.5, seed=2)], "accuracy")

@@ -115,7 +115,7 @@ def test_a_bundle_of_another_format_is_refused(tmp_path, number):
         ({"classes": ["good", "good"]}, "classes has a name twice"),
         (
             {"scores": {"step": 1, "temperature": float("nan")}},
-            "scores.temperature must be above 0",
+            "scores.temperature is nan and mus",
         ),
         ({"scores": {"step": 1, "temperature": "x"}}, "scores.temperature must be a number"),
         ({"name": "a\0b"}, "name='a.x00b' may contain only ASCII"),

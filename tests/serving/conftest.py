@@ -125,7 +125,7 @@ def shared_classifier(quick_bundle):
 
 @pytest.fixture
 def classifier(shared_classifier):
-    """`shared_classifier` for a test that changes only copies of it, which is checked."""
+    """`shared_classifier`; a test that changes it, and not a copy, fails."""
     before = [shared_classifier.optimizer.iterations.numpy(), *shared_classifier.get_weights()]
     yield shared_classifier
     after = [shared_classifier.optimizer.iterations.numpy(), *shared_classifier.get_weights()]

@@ -181,7 +181,7 @@ def test_a_long_sequence_takes_no_memory_before_texts_are_read(members, tmp_path
 
 
 @pytest.mark.skipif(is_keras_3(), reason="Keras 3 reads bfloat16")
-def test_bfloat16_is_refused_before_it_is_written_and_where_it_was(members, tmp_path):
+def test_keras_2_neither_writes_nor_reads_bfloat16(members, tmp_path):
     model = disan_tf.TextClassifier.from_preset("demo", dtype="bfloat16")
     with pytest.raises(ValueError, match="Keras 2 cannot load weights in bfloat16; make the"):
         model.save(tmp_path / "model.keras")

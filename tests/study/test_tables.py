@@ -2,11 +2,13 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from disan_tf.metrics.differences import Predictions, difference
+from disan_tf.study.papers import TABLES
 from disan_tf.study.report import summarise
 from disan_tf.study.results import Records
 from disan_tf.study.tables import render_tables, results_table
@@ -117,6 +119,18 @@ def test_a_run_is_compared_with_the_main_models_run_of_most_seeds(records):
     records.results["lstm"]["config"]["dtype"] = "mixed_bfloat16"
     table = render_tables(records)["disan_table_2.csv"]
     assert _line(table, "lstm")["compared run"] == "series, other conditions"
+
+
+def test_an_option_in_which_the_papers_models_differ_is_no_other_condition(records, monkeypatch):
+    for run in records.results.values():
+        run["config"]["embedding"]["trainable"] = True
+    records.results["lstm"]["config"]["embedding"]["trainable"] = False
+    table = render_tables(records)["disan_table_2.csv"]
+    assert _line(table, "lstm")["compared run"] == "series, other conditions"
+    apart = replace(TABLES["disan_table_2"], apart=("embedding.trainable",))
+    monkeypatch.setitem(TABLES, "disan_table_2", apart)
+    table = render_tables(records)["disan_table_2.csv"]
+    assert _line(table, "lstm")["compared run"] == "series"
 
 
 def test_a_run_is_compared_under_the_same_conditions_where_there_is_such_a_run(records):

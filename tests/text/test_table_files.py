@@ -211,7 +211,7 @@ def test_the_rows_of_both_kinds_of_files_are_converted_and_blank_lines_skipped(t
         ("a.txt", "name\tname\n", "line 1: two columns have one name"),
         ("a.txt", "name\tscore\n\na\n", "line 3: 1 column, and the header has 2"),
         ("a.txt", "name\tscore\na\tbad\n", "line 2: the score is bad"),
-        ("a.csv", 'score,name\r"a\nb",1\r', "line 1: not CSV (a carriage return stands outside"),
+        ("a.csv", 'score,name\r"a\nb",1\r', "line 1: not CSV (a carriage return outside of quo"),
         ("a.jsonl", '{"score": "1"}\n', "line 1: there is no name"),
         ("a.jsonl", '\n{"name": "a", "score": 1}\n', "line 2: score is not a string (1)"),
         ("a.jsonl", '{"name": [5], "score": "1"}', "line 1: name is not a string ([5]), and each"),

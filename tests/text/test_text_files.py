@@ -82,11 +82,11 @@ def test_bytes_of_another_encoding_are_named_with_the_option():
     assert message.startswith("a, line 2: byte 0x81 is not CP1252; save the text as UTF-8, or")
 
 
-def test_text_that_an_encoding_does_not_have_is_refused():
+def test_controls_of_latin_1_and_halves_of_characters_are_refused():
     message = user_error(texts, b"new\nisn\x92t\n", encoding="latin-1")
     assert message == (
-        "a, line 2: byte 0x92 is no letter or sign in latin-1, but is one in cp1252; name that "
-        "encoding, as in --encoding=cp1252."
+        "a, line 2: byte 0x92 is a control character in latin-1; name the file's encoding, often "
+        "--encoding=cp1252."
     )
     message = user_error(texts, b"new\n+2AA-\n", encoding="utf-7")
     assert message.startswith("a, line 2: U+D800 is half of a character; save the text as UTF-8, ")

@@ -90,5 +90,5 @@ def test_a_line_that_is_no_row_is_named(tmp_path, line):
 def test_a_word_that_stands_twice_is_named(tmp_path):
     path = tmp_path / "forms.tsv"
     path.write_text("a\tb\tc\nb\tb\tc\na\tx\tc\n")
-    with pytest.raises(UserError, match="forms.tsv, line 3: the word 'a' a second time; prepare"):
+    with pytest.raises(UserError, match="forms.tsv, line 3: duplicate word 'a'; prepare"):
         read_forms(path)

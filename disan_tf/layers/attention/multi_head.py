@@ -116,7 +116,7 @@ class MultiHeadSelfAttention(BaseLayer):
 
 def _weights(queries: tf.Tensor, keys: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Computes the softmaxes <float32>[batch, heads, query, key]; 0 if query or key is padding."""
-    if queries.dtype == tf.float16:  # in which products of usual sizes overflow
+    if queries.dtype == tf.float16:  # products above 65,504 overflow
         queries, keys = (tf.cast(x, tf.float32) for x in (queries, keys))
     logits = tf.matmul(queries, keys, transpose_b=True) / queries.shape[-1] ** 0.5
     pairs = tf.expand_dims(mask, 2) & tf.expand_dims(mask, 1)

@@ -31,7 +31,7 @@ class WordBytes(Embedding):
 
     def __init__(self, word_length: int = 50, **kwargs: Unpack[KerasOptions]) -> None:
         super().__init__(**kwargs)
-        self.word_length = _checked(word_length, 3)
+        self.word_length = _check_word_length(word_length, 3)
 
     @property
     def word_features(self) -> dict[str, tf.TensorSpec]:
@@ -121,8 +121,8 @@ class _FixedEmbedding(WordEmbedding):
         return super()._table(name, words, trainable=False)
 
 
-def _checked(word_length: Optional[int], least: int) -> Optional[int]:
-    """Returns a number of characters, of which a stranger's file may not name too many."""
+def _check_word_length(word_length: Optional[int], least: int) -> Optional[int]:
+    """Returns `word_length`, which is from `least` to `LONGEST_WORD`: files may name any number."""
     check_at_least("word_length", word_length, least)
     if word_length is not None and word_length > LONGEST_WORD:
         raise ValueError(f"word_length={word_length} must be at most {LONGEST_WORD:,}.")
@@ -175,13 +175,13 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
             "fixed_words": check_at_least("fixed_words", fixed_words, 0),
             "dim": check_at_least("dim", dim, 1),
         }
-        self.word_length = _checked(word_length, 1)
+        self.word_length = _check_word_length(word_length, 1)
         self.characters = check_at_least("characters", characters, 2)
         self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.character_units = check_at_least("character_units", character_units, 1)
         self.character_width = check_at_least("character_width", character_width, 1)
 
-    compute_mask: Any = Embedding.compute_mask  # not BaseLayer's, which knows no ids
+    compute_mask: Any = Embedding.compute_mask  # BaseLayer does not know that id 0 is padding
 
     def build(self, input_shape: tf.TensorShape) -> None:
         options = {**self.words, "dtype": self.dtype_policy}

@@ -42,7 +42,7 @@ def compare_with_predict(bundle: Bundle, run: Run, dev: Optional[Split]) -> dict
         outputs = run({spec.name: tensor.numpy() for spec, tensor in zip(specs, inputs)})
         found = np.asarray(outputs["score" if is_score else "probabilities"])
         expected = predictions if is_score else probabilities
-        largest = float(np.maximum(largest, np.abs(found - expected).max()))  # NaN if one is
+        largest = float(np.maximum(largest, np.abs(found - expected).max()))  # keeps NaN
         if not is_score:
             different += int(np.sum(found.argmax(axis=1) != predictions))
     compared = {"split": "dev", "examples": len(dev), "largest_difference": largest}

@@ -115,7 +115,7 @@ def _write(kind, bundle, max_tokens, dev, folder: Path) -> None:
         trained = load_bundle(bundle.directory, attention_form="saved", dtype="float32")
         compute = converted_function(trained, max_tokens)
         differences = [_difference(compute, predict, _sentences(bundle, n)) for n in LENGTHS]
-        difference = float(np.max(differences))  # NaN if one is
+        difference = float(np.max(differences))  # `max` may lose NaN
     except _Refused as error:
         reason = f"has the encoder {encoder}, which cannot become {kind} ({error})"
         raise _refusal(bundle, reason) from None

@@ -150,7 +150,7 @@ def label_tensor(labels: tf.Tensor, texts: Any, classes: Sequence[str], kind: st
 def read_batch_labels(labels: Any, classes: Sequence[str], is_one: bool = False) -> Any:
     """Returns the class numbers of one or more labels; one-hot rows stay as they are.
 
-    `is_one` tells that the labels belong to a single text, so that several numbers are its row.
+    If `is_one`, the labels belong to a single text, and several numbers are its one-hot row.
 
     Names and numbers of classes become numbers, see `class_numbers`. The result is a NumPy array,
     or in a graph a tensor.

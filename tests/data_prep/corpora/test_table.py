@@ -358,8 +358,8 @@ def test_labels_that_are_dropped_in_another_spelling_get_a_warning(tmp_path):
     ]
     (warning,) = read(tmp_path, *rows, drop_labels="1").warnings
     assert warning == (
-        f"{tmp_path / 't.csv'} has the label '1.0' (2 rows, as in line 2), and none '1', which "
-        "drop_labels names; --config.data.drop_labels=1.0 drops these rows."
+        f"{tmp_path / 't.csv'} has no label '1', which drop_labels names, but '1.0' (2 rows, as "
+        "in line 2); add 1.0 to --config.data.drop_labels to drop these rows."
     )
     assert not read(tmp_path, *rows, drop_labels="1.0").warnings
 
@@ -397,7 +397,7 @@ def test_a_file_as_people_have_it_gives_the_same_examples(tmp_path, name):
     assert sorted(found) == sorted(expected)
 
 
-def test_latin_1_is_named_in_the_error_and_read(tmp_path):
+def test_the_error_proposes_cp1252_and_latin_1_is_read(tmp_path):
     (tmp_path / "t.csv").write_bytes(TABLE.replace("soup", "café").encode("latin-1"))
     message = refusal(tmp_path, options())
     assert "t.csv, line 2: byte 0xe9 at column 8 is not UTF-8" in message

@@ -112,7 +112,7 @@ def _write_corpus(options, data_dir: Path, folder: Path, version: int) -> None:
         manifest[Keys.WARNINGS] += coverage_warnings(manifest)
         begin("preparing: takes digests of the files")
         manifest[Keys.INPUTS] = {
-            Path(os.path.relpath(path, data_dir)).as_posix(): fingerprint(path)
+            _input_name(path, data_dir): fingerprint(path)
             for path in corpus.inputs + vector_files + bilm
             if path.parent != subsets.PACKAGED  # the same wherever the package is
         }
@@ -207,13 +207,23 @@ def is_current(target: Path, data_dir: Path, options) -> bool:
     if not has_format(target):
         return False
     inputs = read_manifest(target)[Keys.INPUTS]
-    # `os.path.relpath`, which wrote the names, resolves ".." before links; `Path.resolve` after.
-    paths = (os.path.abspath(data_dir / name) for name in inputs)
-    recorded = dict(zip((Path(path).resolve() for path in paths), inputs.values()))
+    root = data_dir.resolve()
+    recorded = {(root / name).resolve(): content for name, content in inputs.items()}
     files = (path for paths in _find_files(options, data_dir) for path in paths)
     if not {it.resolve() for it in files if it.parent != subsets.PACKAGED} <= recorded.keys():
         return False
     return all(_is_unchanged(path, content) for path, content in recorded.items())
+
+
+def _input_name(path: Path, data_dir: Path) -> str:
+    """Returns the name of an input in the manifest: its path relative to the data folder.
+
+    Links are resolved for an input outside of the folder, so that ".." leads there.
+    """
+    name = os.path.relpath(path, data_dir)
+    if name.startswith(os.pardir):
+        name = os.path.relpath(path.resolve(), data_dir.resolve())
+    return Path(name).as_posix()
 
 
 def fingerprint(path: Path) -> dict:

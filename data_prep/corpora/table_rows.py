@@ -68,7 +68,7 @@ class Table:
         self._path, self._options, self._classes, self._clean = path, options, classes, clean
         self._texts = [name for name in (options.text, options.second_text) if name]
         self._target = options.score or options.label
-        self._drop_labels = set(map(str.strip, options.drop_labels.split(","))) - {""}
+        self._drop_labels = {clean(name).strip() for name in options.drop_labels.split(",")} - {""}
         names = [*self._texts, self._target, *filter(None, [options.example_id])]
         columns = dict.fromkeys(names, AMONG)
         read = read_numbered_rows(path, columns, self._row, REMEDY, options.encoding, ENCODING)

@@ -35,10 +35,10 @@ class _Keras2Layer(tf.keras.layers.Layer):
         Keras 2 itself passes on only the first input's mask, as `mask` if that is not given.
         """
         kind: Any = self.__class__
-        args = _without_masks(self, args)
+        args, kwargs = _without_masks(self, args, kwargs)
         _check_call(self, args, kwargs)
         if kwargs.get("mask", ...) is None:
-            if "mask" in _optional(kind):
+            if "mask" in _optional(kind) or "mask" not in _parameters(kind):
                 del kwargs["mask"]
             elif args:
                 kwargs["mask"] = getattr(args[0], "_keras_mask", None)
@@ -47,10 +47,14 @@ class _Keras2Layer(tf.keras.layers.Layer):
         return super().__call__(*inputs, **kwargs)
 
     def build(self, input_shape: tf.TensorShape) -> None:
-        """Freezes the sublayers that a frozen layer has just made."""
+        """Lets the batch normalisation of a frozen layer keep its averages, as of one frozen later.
+
+        Other sublayers keep their flag, and files their order of weights.
+        """
         if not self.trainable:
             for part in self._flatten_layers(include_self=False):
-                part.trainable = False
+                if isinstance(part, tf.keras.layers.BatchNormalization):
+                    part.trainable = False
         super().build(input_shape)
 
 
@@ -62,7 +66,7 @@ class _Keras3Layer(tf.keras.layers.Layer):
 
         Keras 3 looks for it only if the call has one tensor.
         """
-        args = _without_masks(self, args)
+        args, kwargs = _without_masks(self, args, kwargs)
         _check_call(self, args, kwargs)
         inputs, kwargs = _with_boolean_masks(self, args, kwargs)
         if self._call_has_mask_arg and inputs and kwargs.get("mask") is None:
@@ -146,15 +150,19 @@ class _Keras3Dense(tf.keras.layers.Dense):
         super().load_own_variables(store)
 
 
-def _without_masks(layer: Any, args: tuple) -> tuple:
-    """Returns a call's arguments without masks of None at the end, which are like absent ones."""
-    names, optional = _parameters(layer.__class__), _optional(layer.__class__)
-    while args and args[-1] is None and len(args) <= len(names):
-        name = names[len(args) - 1]
-        if not (name.endswith("mask") and name in optional):
-            break
-        args = args[:-1]
-    return args
+def _without_masks(layer: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """Returns a call's arguments without optional masks of None, which are like absent ones.
+
+    Arguments that follow such a mask become keywords.
+    """
+    optional = _optional(layer.__class__)
+    named = list(zip(_parameters(layer.__class__), args))
+    absent = [name for name, x in named if x is None and name.endswith("mask") and name in optional]
+    if not absent or len(args) > len(named):
+        return args, kwargs
+    first = [name for name, _ in named].index(absent[0])
+    later = {name: x for name, x in named[first:] if name not in absent}
+    return args[:first], {**kwargs, **later}
 
 
 def _check_call(layer: Any, args: Sequence, kwargs: dict[str, Any]) -> None:
@@ -285,6 +293,7 @@ UNCAST: dict[str, Any]
 SAME_ON_REPLICAS: dict[str, Any]
 not_equal: Any
 mask_tensor: Any
+flip: Any
 output_shape: Any
 if is_keras_3():
     Layer, Dense = _Keras3Layer, _Keras3Dense
@@ -292,6 +301,7 @@ if is_keras_3():
     SAME_ON_REPLICAS = {"aggregation": "only_first_replica"}
     not_equal = tf.keras.ops.not_equal  # also of symbolic tensors
     mask_tensor = tf.keras.ops.convert_to_tensor
+    flip = tf.keras.ops.flip
     output_shape = tuple
 else:
     Layer, Dense = _Keras2Layer, tf.keras.layers.Dense
@@ -302,6 +312,7 @@ else:
     }
     not_equal = tf.not_equal
     mask_tensor = tf.convert_to_tensor  # Keras 2 marks the result
+    flip = tf.reverse
     output_shape = tf.TensorShape
 
 

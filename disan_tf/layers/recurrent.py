@@ -7,6 +7,7 @@ from typing_extensions import Unpack
 
 from disan_tf.common.checks import check_at_least
 from disan_tf.layers.base import BaseLayer, LayerOptions
+from disan_tf.layers.keras_layer import flip
 from disan_tf.layers.linear import project
 from disan_tf.layers.serialization import serializable
 from disan_tf.layers.tokens import scatter_tokens, token_mask
@@ -140,7 +141,7 @@ class Recurrent(BaseLayer):
     ) -> Optional[tf.Tensor]:
         """Returns the mask of the states, which are reversed with `go_backwards`."""
         mask = super().compute_mask(inputs, mask)
-        return tf.reverse(mask, [1]) if self.go_backwards and mask is not None else mask
+        return flip(mask, [1]) if self.go_backwards and mask is not None else mask
 
     def _scan(
         self, product: tf.Tensor, bias: tf.Tensor, mask: tf.Tensor, backward: bool, *kernels: Any

@@ -25,7 +25,7 @@ from disan_tf.runs.run_summary import (
     criteria,
     read_scores,
 )
-from disan_tf.runs.series_summary import member_folders, members_of_config
+from disan_tf.runs.series_summary import fold_of, member_folders, members_of_config
 from disan_tf.runs.work_directory import read_start
 
 SPLITS = ("dev", "test", "mismatched")  # in tables
@@ -100,10 +100,9 @@ def _read_member(folder: Path, names: Sequence[str]) -> Member:
     scores["dev"] = {**at_best, **scores.get("dev", {})}
     predictions = {split: read_evaluation(folder, split) for split in scores}
     config = read_config(folder)
-    fold = config["data"].get("fold")
     return Member(
         folder,
-        (config["seed"], None if fold == -1 else fold),
+        (config["seed"], fold_of(config)),
         best,
         {split: shown_scores(folder, values, names) for split, values in scores.items()},
         {split: found for split, found in predictions.items() if found is not None},

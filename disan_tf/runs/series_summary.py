@@ -79,10 +79,16 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
     }
 
 
+def fold_of(config: dict) -> Optional[int]:
+    """Returns the fold of a config; None without folds, which a user's table writes as -1."""
+    fold = config["data"].get("fold")
+    return None if fold == -1 else fold
+
+
 def member_name(config: dict) -> str:
     """Returns the name that a single training has as a member, such as "seed-1"."""
-    seed, fold = config["seed"], config["data"].get("fold")
-    return f"seed-{seed}" if fold in (None, -1) else f"seed-{seed}/fold-{fold}"
+    seed, fold = config["seed"], fold_of(config)
+    return f"seed-{seed}" if fold is None else f"seed-{seed}/fold-{fold}"
 
 
 def member_folders(workdir: Path, planned: Sequence[str] = ()) -> list[Path]:
@@ -155,7 +161,7 @@ def render_series(summary: dict) -> str:
 
 
 def _numbers(config):
-    return config["seed"], config["data"].get("fold") or 0
+    return config["seed"], fold_of(config) or 0
 
 
 def _place(member):
@@ -175,7 +181,7 @@ def _of_one(name, run):
     member = {
         "name": name,
         "seed": run["config"]["seed"],
-        "fold": run["config"]["data"].get("fold"),
+        "fold": fold_of(run["config"]),
         **{key: run[key] for key in ("machine",) if key in run},
         **{key: run[key] for key in run if key in _MEMBER_KEYS or key.endswith("_curve")},
         "scores": {

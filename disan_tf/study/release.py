@@ -20,6 +20,7 @@ from disan_tf.input_pipeline import PreparedCorpus
 from disan_tf.input_pipeline.corpus_format import Keys
 from disan_tf.models.factory import TASKS, build_model
 from disan_tf.runs.bundle import Bundle, check_digests, load_bundle, read_info, save_bundle
+from disan_tf.runs.series_summary import fold_of
 from disan_tf.serving.presets import COLUMNS, describe_task, read_manifest
 from disan_tf.study.results import describe_examples, training_share
 from disan_tf.training.evaluation import evaluate
@@ -193,8 +194,8 @@ def model_card(
       precision: "int8" or "float16", in which its matrices are stored; used with `vectors` only.
     """
     rows = _rows(model, info, scores, vectors, series, precision)
-    fold = info["config"]["data"].get("fold")
-    member = f"seed {info['config']['seed']}" + f" and fold {fold}" * (fold not in (None, -1))
+    fold = fold_of(info["config"])
+    member = f"seed {info['config']['seed']}" + f" and fold {fold}" * (fold is not None)
     temperature = info["scores"].get("temperature")
     calibration = "Probabilities are not calibrated."
     if temperature is not None:

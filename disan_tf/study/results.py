@@ -42,6 +42,7 @@ from disan_tf.runs.run import (
     shown_scores,
 )
 from disan_tf.runs.run_summary import criteria
+from disan_tf.runs.series_summary import fold_of
 from disan_tf.runs.work_directory import START
 
 _REMEDY = "restore it from the repository"
@@ -272,8 +273,7 @@ def difference_to_published(
 def members_of(run: dict) -> list[dict]:
     """Returns a series' trainings, which have "seed" and "fold"; a run is its own member."""
     config = run["config"]
-    fold = config["data"].get("fold")
-    single = {**run, "seed": config["seed"], "fold": None if fold == -1 else fold}
+    single = {**run, "seed": config["seed"], "fold": fold_of(config)}
     return run.get("members", [single])
 
 

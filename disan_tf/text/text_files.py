@@ -49,7 +49,7 @@ _OTHERS = {  # first bytes of files that hold no text
     b"version https://git-lfs": "a Git LFS pointer (git lfs pull fetches the file)",
 }
 _ARRAY = re.compile(rb'\s*\[\s*\{\s*"')  # of JSON objects; a sentence may begin with a bracket
-_CONTROL = re.compile("[\x80-\x9f]")  # in Latin-1; cp1252 has quotes and dashes there
+_CONTROL = re.compile("[\x80-\x9f]")  # in ISO 8859; cp1252 has quotes and dashes there
 _HALF = re.compile("[\ud800-\udfff]")  # surrogates, which UTF-7 and escapes may leave alone
 _ITEMS = 1000  # objects of an array in a chunk
 
@@ -160,7 +160,7 @@ class TextLines:
     def _transcode(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Yields blocks in UTF-8; the last block is empty."""
         decoder, newlines = codecs.getincrementaldecoder(self._encoding)(), 0
-        is_latin = codecs.lookup(self._encoding).name == "iso8859-1"
+        is_latin = codecs.lookup(self._encoding).name.startswith("iso8859")
         wrong = _CONTROL if is_latin else _HALF
         for block in blocks:
             try:

@@ -32,11 +32,24 @@ from disan_tf.text import tokenizer_rules as rules
 VERSIONS = {"whitespace": 2, "treebank": 2, "kim": 2}
 
 
+# Letters that become others in Turkish or Lithuanian locales (Unicode, SpecialCasing.txt).
+_BY_LOCALE = [("İ", "i\u0307"), ("Ì", "ì"), ("Í", "í"), ("Ĩ", "ĩ"), ("Į", "į")]
+
+
+def _wide(strings: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the strings with characters beyond ASCII, `<string>[strings]`, and their indices."""
+    is_wide = tf.strings.length(strings) != tf.strings.length(strings, "UTF8_CHAR")
+    places = tf.where(is_wide)
+    return tf.gather_nd(strings, places), places
+
+
 def lower(strings: tf.Tensor) -> tf.Tensor:
     """Lower-cases `<string>[...]` by Unicode's rules; the only lower-casing of the project."""
-    # The Unicode op depends on the locale: in a Turkish one, I becomes dotless, and İ loses a mark.
-    strings = tf.strings.regex_replace(tf.strings.lower(strings), "İ", "i\u0307")
-    return tf.strings.lower(strings, encoding="utf-8")
+    # The Unicode op depends on the locale, so ASCII and `_BY_LOCALE` come before it.
+    strings = tf.strings.lower(strings)
+    wide, places = _wide(strings)
+    wide = tf.strings.lower(_replace(wide, _BY_LOCALE), encoding="utf-8")
+    return tf.tensor_scatter_nd_update(strings, places, wide)
 
 
 def lowercase(words: Sequence[str]) -> list[str]:
@@ -50,9 +63,8 @@ def clean(strings: tf.Tensor) -> tf.Tensor:
     Only texts with characters beyond ASCII are processed, since others need no cleaning.
     """
     strings = tf.convert_to_tensor(strings, tf.string)
-    is_wide = tf.strings.length(strings) != tf.strings.length(strings, "UTF8_CHAR")
-    places = tf.where(is_wide)
-    texts = _replace(tf.gather_nd(strings, places), rules.DROPPED)
+    texts, places = _wide(strings)
+    texts = _replace(texts, rules.DROPPED)
     normal = tensorflow_text.normalize_utf8(texts, rules.NORMAL_FORM)
     return tf.tensor_scatter_nd_update(strings, places, normal)
 

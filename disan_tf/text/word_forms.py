@@ -22,7 +22,7 @@ def write_forms(path: PathLike, forms: Mapping[str, tuple[str, str]]) -> None:
 def read_forms(path: PathLike) -> list[tuple[str, str, str]]:
     """Reads the rows that `write_forms` wrote, or raises UserError: word, stem and lemma."""
     rows: dict[str, tuple[str, str, str]] = {}
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, gzipped=False):
         word, *forms = line.split("\t")
         problem = f"duplicate word {word!r}" if word in rows else ""
         if len(forms) != 2:

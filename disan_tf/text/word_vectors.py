@@ -263,5 +263,5 @@ def read_preset(path: Path) -> dict[str, np.ndarray]:
         if _TABLES not in weights:
             raise UserError(f"{path.parent} has no word vectors; choose another model.")
         tables = [read_array(weights, f"{_TABLES}/{number}") for number in range(2)]
-    words = [word for _, word in read_lines(path.parent / VOCABULARY)]
+    words = [word for _, word in read_lines(path.parent / VOCABULARY, gzipped=False)]
     return dict(zip(words, np.concatenate(tables).astype(np.float32)))

@@ -244,6 +244,7 @@ def test_inputs_outside_of_a_linked_folder_are_found_again(data_dir, prepared_di
     chosen = options(vectors=str(tmp_path / "vectors.txt"))
     prepare(chosen, link, prepared_dir)
     assert is_prepared(chosen, link, prepared_dir)
+    assert is_prepared(chosen, data_dir, prepared_dir)
 
 
 def test_a_vector_file_that_fits_a_pattern_better_is_read(data_dir, prepared_dir):

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from disan_tf import encoders, layers
+from disan_tf.common.keras_version import is_keras_3
 from tests.layers.test_keras import DIM, IDS, OF_TOKENS
 from tests.support.layers.contract import assert_near
 from tests.support.layers.weights import draw_weights
@@ -75,9 +76,13 @@ def test_none_by_position_or_of_a_layer_that_needs_a_mask_stands_for_the_implici
     embedding = tf.keras.layers.Embedding(9, DIM, mask_zero=True)
     x, pool, heads = embedding(IDS), layers.Source2Token(), IDS > 2
     np.testing.assert_array_equal(pool(x, None), pool(x))
+    np.testing.assert_array_equal(pool(x, None, False), pool(x))
+    if not is_keras_3():  # whose layers without masks refuse the keyword
+        assert layers.Linear(3)(x, mask=None).shape == [*IDS.shape, 3]
     attention = layers.MultiwayCoAttention("Cs")
-    for found, expected in zip(attention(x, x, None, None), attention(x, x)):
-        np.testing.assert_array_equal(found, expected)
+    for masks in ([None, None], [None, None, False], [None, IDS != 0]):
+        for found, expected in zip(attention(x, x, *masks), attention(x, x)):
+            np.testing.assert_array_equal(found, expected)
     selective = layers.SelectiveSelfAttention(4)
     expected = selective(x, mask=IDS != 0, heads=heads, dependents=heads)
     found = selective(x, mask=None, heads=heads, dependents=heads)

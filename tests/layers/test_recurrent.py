@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from disan_tf.layers import BasicGRU, BasicLSTM
+from disan_tf.layers import BasicGRU, BasicLSTM, Source2Token
 from disan_tf.layers.recurrent import BasicRNN
 from disan_tf.layers.tokens import real_tokens
 from tests.support.layers.contract import BAD_DROPOUT, MaskContract
@@ -106,6 +106,11 @@ def test_it_is_its_equation_over_the_real_tokens(backward):
 
 def test_a_reversed_sentence_has_a_reversed_mask():
     x, mask = tf.ones([1, 4, 3]), tf.constant([[True, True, False, False]])
-    states = BasicLSTM(2, go_backwards=True)(x, mask=mask)
+    ids = tf.keras.Input([None], dtype="int32")
+    embedded = tf.keras.layers.Embedding(9, 3, mask_zero=True)(ids)
+    layer = BasicLSTM(2, go_backwards=True)
+    model = tf.keras.Model(ids, Source2Token()(layer(embedded)))
+    assert np.abs(model(tf.constant([[1, 2, 0, 0]]))).max() > 1e-6
+    states = layer(x, mask=mask)
     np.testing.assert_array_equal(states._keras_mask, mask[:, ::-1])
     assert np.all(states[:, :2] == 0) and np.all(states[:, 2:] != 0)

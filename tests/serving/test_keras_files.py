@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import sys
 import zipfile
 
@@ -183,8 +184,11 @@ def test_a_long_sequence_takes_no_memory_before_texts_are_read(members, tmp_path
 @pytest.mark.skipif(is_keras_3(), reason="Keras 3 reads bfloat16")
 def test_keras_2_neither_writes_nor_reads_bfloat16(members, tmp_path):
     model = disan_tf.TextClassifier.from_preset("demo", dtype="bfloat16")
-    with pytest.raises(ValueError, match="Keras 2 cannot load weights in bfloat16; make the"):
-        model.save(tmp_path / "model.keras")
+    for write in (lambda: model.save(tmp_path / "model.keras"), lambda: pickle.dumps(model)):
+        with pytest.raises(ValueError, match="Keras 2 cannot load a .keras file or a copy with"):
+            write()
+    model.save(tmp_path / "folder")  # a SavedModel of a model that was not called
+    assert tf.keras.models.load_model(tmp_path / "folder").predict(TEXTS[:2]).shape == (2, 2)
     content = io.BytesIO(members[WEIGHTS])
     with h5py.File(content, "r+") as file:
         name = _largest(file)

@@ -9,7 +9,7 @@ from disan_tf.common.errors import UserError
 from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.metrics.differences import Predictions
 from disan_tf.runs.run import read_run
-from disan_tf.runs.series_summary import member_name
+from disan_tf.runs.series_summary import member_name, summarise_series
 from disan_tf.study.report import record, summarise
 from disan_tf.study.results import (
     describe_examples,
@@ -170,10 +170,13 @@ def test_the_training_examples_are_those_that_were_trained_on(drawn, kept, train
 @pytest.mark.parametrize(
     "folds, shown", [([0, 1, 2], "seed 1, 3 folds"), ([0, 2], "seed 1, folds 0, 2 of 3")]
 )
-def test_folds_are_counted(folds, shown):
+def test_folds_are_counted(folds, shown, tmp_path):
     members = [{"seed": 1, "fold": fold} for fold in folds]
     assert describe_members({"config": config_of("cr", folds=3), "members": members}) == shown
-    assert describe_members({"config": config_of("table", folds=3, fold=-1)}) == "seed 3"
+    config = config_of("table", folds=3, fold=-1)
+    assert describe_members({"config": config}) == "seed 3"
+    series = summarise_series(write_series(tmp_path / "a", config, tests=(0.4, 0.5)))
+    assert describe_members({**series, "config": config}) == "seeds 1, 2"
 
 
 def test_folds_count_as_one_model_beside_a_published_score():

@@ -88,6 +88,8 @@ def test_controls_of_latin_1_and_halves_of_characters_are_refused():
         "a, line 2: byte 0x92 is a control character in latin-1; name the file's encoding, often "
         "--encoding=cp1252."
     )
+    message = user_error(texts, b"\x80", encoding="iso8859-15")
+    assert "byte 0x80 is a control character in iso8859-15" in message
     message = user_error(texts, b"new\n+2AA-\n", encoding="utf-7")
     assert message.startswith("a, line 2: U+D800 is half of a character; save the text as UTF-8, ")
 

@@ -161,12 +161,12 @@ def test_an_unknown_name_or_version_is_told_the_known_ones():
 
 
 def test_lowercase_does_not_depend_on_the_locale():
-    code = "from disan_tf.text.tokenizer import lowercase; print(ascii(lowercase(['İI'])))"
-    for locale in ("C.UTF-8", "tr_TR.UTF-8"):
+    code = "from disan_tf.text.tokenizer import lowercase; print(ascii(lowercase(%r)))"
+    command = [sys.executable, "-c", code % ["İI", "ÌÍĨ", "Į\u0300"]]
+    for locale in ("C.UTF-8", "tr_TR.UTF-8", "lt_LT.UTF-8"):
         environment = {**os.environ, "LC_ALL": locale, "LANG": locale}
-        command = [sys.executable, "-c", code]
         outcome = subprocess.run(command, env=environment, capture_output=True, text=True)
-        assert outcome.stdout == "['i\\u0307i']\n"
+        assert outcome.stdout == "['i\\u0307i', '\\xec\\xed\\u0129', '\\u012f\\u0300']\n"
 
 
 def test_lowercase_knows_unicode_and_the_empty_list():

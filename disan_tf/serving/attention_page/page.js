@@ -544,7 +544,7 @@
   find("feature").addEventListener("input", (event) => { state.feature = Number(event.target.value); drawStage(); });
   find("save").addEventListener("click", save);
   for (const query of [dark, narrow]) query.addEventListener("change", drawStage);
-  addEventListener("resize", drawArcs);
+  addEventListener("resize", () => data.lines.length && drawArcs());
   drawList();
   if (data.lines.length) drawLine();
   else document.querySelector("main").hidden = true;  // no line fits; the header says so

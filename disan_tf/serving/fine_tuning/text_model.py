@@ -195,19 +195,25 @@ class TextModel(tf.keras.Model):
         """Saves as Keras does, also before `fit`.
 
         Raises:
-          ValueError: the weights are bfloat16, and Keras 2 could not load the file.
+          ValueError: Keras 2 could not load the `.keras` file, since its weights are bfloat16.
         """
-        if not is_keras_3() and any(weight.dtype == tf.bfloat16 for weight in self.weights):
-            raise ValueError(
-                "Keras 2 cannot load weights in bfloat16; make the classifier with "
-                "dtype='mixed_bfloat16', or use save_to_preset."
-            )
         self._build_all()
+        if str(next(iter([*args, *kwargs.values()]), "")).endswith(".keras"):
+            self._check_keras_file()
         super().save(*args, **kwargs)
 
     def __reduce__(self) -> Any:
         self._build_all()
+        self._check_keras_file()  # which a pickle contains
         return super().__reduce__()
+
+    def _check_keras_file(self) -> None:
+        """Raises ValueError if Keras 2 could not load a `.keras` file of the weights."""
+        if not is_keras_3() and any(weight.dtype == tf.bfloat16 for weight in self.weights):
+            raise ValueError(
+                "Keras 2 cannot load a .keras file or a copy with weights in bfloat16; make the "
+                "classifier with dtype='mixed_bfloat16', or use save_to_preset."
+            )
 
     def _build_all(self) -> None:
         """Creates the weights and the optimizer's variables; a file without them cannot be read."""
@@ -227,6 +233,9 @@ class TextModel(tf.keras.Model):
         """Creates the weights of a classifier made from its configuration."""
         self.sentence_model(*self.sentence_model.zeros())
         self.built = True
+        if not is_keras_3():  # which traces a SavedModel of a model that was not called
+            texts = tuple(tf.constant([""]) for _ in config["fields"])
+            self._set_save_spec(texts if len(texts) > 1 else texts[0])
 
 
 @serializable

@@ -69,6 +69,7 @@ class Table:
         self._texts = [name for name in (options.text, options.second_text) if name]
         self._target = options.score or options.label
         self._drop_labels = {clean(name).strip() for name in options.drop_labels.split(",")} - {""}
+        self._drop_missing = SUSPECT.intersection(map(_spelling, self._drop_labels))
         names = [*self._texts, self._target, *filter(None, [options.example_id])]
         columns = dict.fromkeys(names, AMONG)
         read = read_numbered_rows(path, columns, self._row, REMEDY, options.encoding, ENCODING)
@@ -131,9 +132,9 @@ class Table:
 
     def _is_dropped(self, label: str) -> bool:
         """Returns whether `drop_labels` names a label; a missing label's mark in any spelling."""
-        return label in self._drop_labels or _spelling(label) in SUSPECT.intersection(
-            map(_spelling, self._drop_labels)
-        )
+        if label in self._drop_labels:
+            return True
+        return bool(self._drop_missing) and _spelling(label) in self._drop_missing
 
     def _label(self, value) -> str:
         if isinstance(value, (dict, list)):
@@ -161,9 +162,8 @@ class Table:
     def warnings(self) -> list[str]:
         """Describes labels that may be missing or have two spellings, and texts of several labels.
 
-        Also describes labels that `drop_labels` names in another spelling.
-
-        A table of scores gets no warning.
+        Also describes labels that `drop_labels` names in another spelling. A table of scores gets
+        no warning.
         """
         if self._options.score:
             return []

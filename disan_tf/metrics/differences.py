@@ -12,8 +12,8 @@ from disan_tf.common.errors import UserError
 ALL, EXAMPLES_ONLY = "seeds and examples", "one seed: examples only"
 BORROWED = "examples and another model's seeds"
 _RESAMPLES, _BATCH, _LEVEL = 2000, 100, 0.95
-_KEPT_EXAMPLES = 30_000  # up to so many, the draws of all resamples stay in memory (60 MB)
-_MOST_EXAMPLES = 10_000_000
+_KEPT_EXAMPLES = 30_000  # up to this number, the draws of all resamples are kept (60 MB)
+_MOST_EXAMPLES = 10_000_000  # an interval of more examples is refused
 _ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding error
 
 

@@ -70,7 +70,8 @@ class Rows:
     models: tuple[str, ...]  # the models of the two rows
     column: str = ""  # the name of the score's column; "" = `Table.headline`
     examples: int = 0  # number of training examples; 0 = any number
-    apart: tuple[str, ...] = ()  # options in which the paper's models differ too: "task.dropout"
+    # Options in which the paper's models differ, besides the table's: "task.dropout".
+    apart: tuple[str, ...] = ()
 
     def __post_init__(self):
         columns = {score.name for score in TABLES[self.table].scores} if self.rows else set()
@@ -106,10 +107,15 @@ class Rows:
         """The options in which rows of the table may differ."""
         return {f"data.{key}" for key in TABLES[self.table].distinguishing_options}
 
+    @property
+    def _apart(self) -> tuple[str, ...]:
+        """The options in which the paper's models differ."""
+        return (*self.apart, *TABLES[self.table].apart)
+
     def choose(self, records: Records) -> Optional[tuple[str, str]]:
         """Returns the names of the compared runs, see `choose_runs`."""
         runs = [row.runs(records.results) for row in self.rows]
-        return choose_runs(*runs, records.predictions, self.free, self.apart, self.examples)
+        return choose_runs(*runs, records.predictions, self.free, self._apart, self.examples)
 
     def find(self, records: Records) -> Finding:
         """Compares the chosen runs of both rows."""
@@ -163,14 +169,14 @@ class Rows:
             "share": shares(*runs),
             "seeds": " and ".join(str(len(seeds_of(run))) for run in runs),
             "protocol": describe_protocol(first),
-            "unequal": unequal_conditions(*runs, {*self.free, *self.apart}),
+            "unequal": unequal_conditions(*runs, {*self.free, *self._apart}),
             "runs": names,
         }
 
     def _remarks(self, *runs: dict) -> Iterator[str]:
         """Yields what a reader must know about the two models."""
         apart = unequal_conditions(*runs, self.free)
-        if apart and not unequal_conditions(*runs, {*self.free, *self.apart}):
+        if apart and not unequal_conditions(*runs, {*self.free, *self._apart}):
             yield f"the models differ as in the paper: {apart}"
         processors = [_processors(run) for run in runs]
         if all(processors) and processors[0] != processors[1]:
@@ -217,7 +223,7 @@ class Rows:
         """Yields the scores of the rows' trials, see `Table.trials`, if both rows have one."""
         score, trials = self.score, TABLES[self.table].trials
         runs = [row.trial_runs(records.results) for row in self.rows]
-        pair = choose_runs(*runs, records.predictions, self.free, self.apart, self.examples)
+        pair = choose_runs(*runs, records.predictions, self.free, self._apart, self.examples)
         if trials and pair:
             results = [records.results[name] for name in pair]
             how = [f"{option}={' or '.join(trials[option])}" for option in trials]

@@ -105,8 +105,9 @@ class Row:
         )
 
     def runs(self, results: Mapping[str, dict]) -> dict[str, dict]:
-        """Returns the recorded runs of this model: name -> result."""
-        return {name: run for name, run in results.items() if self.matches(run["config"])}
+        """Returns the recorded runs of this model, `recorded` first: name -> result."""
+        names = sorted(results, key=lambda name: name != self.recorded)
+        return {name: results[name] for name in names if self.matches(results[name]["config"])}
 
     def runs_and_trials(self, results: Mapping[str, dict]) -> dict[str, dict]:
         """Returns the recorded runs of this model, then those that match its `trials`."""

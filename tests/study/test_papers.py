@@ -196,6 +196,7 @@ def test_trials_have_a_part_of_their_table_and_are_no_runs_of_their_row():
         recorded: {"config": config_of(rebalance=False)},
     }
     assert list(table.main_row.runs(runs)) == [recorded]
+    assert list(table.main_row.runs({"a": runs[recorded], **runs})) == [recorded, "a"]
     vectors = "glove/some.txt, 300 dimensions"
     assert list(table.by_inputs(runs).items()) == [  # the recorded run first
         (vectors, [recorded]),

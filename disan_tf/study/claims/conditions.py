@@ -175,7 +175,7 @@ def choose_runs(
 
     Pairs under equal conditions come first, then pairs with equal options in `apart`, several seeds
     of both models, trainings that patience ended, most training examples, most seeds, kept
-    predictions, and the first name.
+    predictions, and the first of `firsts` and of `seconds`.
 
     Args:
       firsts, seconds: the results of the two models; None is returned if one has none.
@@ -195,7 +195,6 @@ def choose_runs(
             -min(training_examples(first), training_examples(second)),
             *sorted((-len(seeds_of(first)), -len(seeds_of(second))), reverse=True),
             not {*pair} <= set(kept),
-            pair,
         )
 
     fits = [name for name in results if examples in (0, training_examples(results[name]))]

@@ -342,6 +342,14 @@ def test_runs_are_chosen_by_conditions_and_not_by_scores(records):
     assert ROWS.find(records).runs == ("more", "others")
 
 
+def test_of_runs_that_are_alike_the_recorded_ones_of_the_rows_are_compared(records):
+    for row, name in zip(ROWS.rows, ("ours", "others")):
+        for alike in (f"a_{name}", row.recorded):
+            records.results[alike] = records.results[name]
+            records.predictions[alike] = records.predictions[name]
+    assert ROWS.find(records).runs == tuple(row.recorded for row in ROWS.rows)
+
+
 def test_several_seeds_of_both_models_come_before_more_training_examples(records):
     for name, encoder in (("more", "disan"), ("most", "bi_lstm")):
         records.results[name] = _series(encoder, (0.7,))

@@ -77,11 +77,10 @@ def _sentence(error: BaseException) -> Optional[str]:
         reason = f" ({text[:200]})" if text else ""
         return f"There is not enough memory{reason}; use smaller batches or a smaller model."
     is_of_tensorflow = type(error).__module__.startswith("tensorflow")
+    if isinstance(error, RuntimeError) and text.startswith("Symlink loop"):  # up to Python 3.12
+        return f"{text}; its links lead in a circle; repair them."
     if not isinstance(error, OSError) and not (is_of_tensorflow and _number_of(text)):
         return None
-    is_loop = isinstance(error, RuntimeError) and text.startswith("Symlink loop")
-    if is_loop:  # `Path.resolve` up to Python 3.12
-        return f"{text}; its links lead in a circle; repair them."
     number = getattr(error, "errno", None) or _number_of(text)
     remedy = _BY_NUMBER.get(number, "try again")
     paths = [getattr(error, name, None) for name in ("filename", "filename2")]

@@ -173,6 +173,11 @@ class Table:
         return f"{self.paper.lower().replace('-', '_')}_table_{self.number}{part}"
 
     @property
+    def free(self) -> set[str]:
+        """The options in which rows may differ, such as "data.vectors"."""
+        return {f"data.{option}" for option in self.distinguishing_options}
+
+    @property
     def main_row(self) -> Row:
         """The row of the paper's own model."""
         return next(row for row in self.rows if row.variant == self.main)

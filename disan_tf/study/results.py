@@ -168,7 +168,7 @@ def read_predictions(path: Path) -> list[Predictions]:
         return [read_arrays(arrays, f"{member}/") for member in members]
 
 
-def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool = False) -> None:
+def write_predictions(path: Path, workdirs: Mapping[str, Path], joins: bool) -> None:
     """Writes the best models' predictions for the test examples, if all members have them.
 
     Otherwise a file of that name is removed, since it would belong to another result. `joins` says
@@ -252,10 +252,7 @@ def difference_to_published(
       The difference, its interval or None, and what the interval covers or why it is None.
     """
     value, members = mean(run, split, score) - published, members_of(run)
-    seeds_and_folds = [(member["seed"], member["fold"]) for member in members]
-    folds = any(fold is not None for _, fold in seeds_and_folds)
-    if kept:
-        kept = join_folds(seeds_and_folds, kept)
+    folds, kept = any(member["fold"] is not None for member in members), by_seed(run, kept)
     if any(not np.array_equal(each.labels, kept[0].labels) for each in kept):
         return value, None, "no interval: the seeds have different test examples"
     if kept and split == "test" and score in PAIRED:
@@ -268,6 +265,11 @@ def difference_to_published(
     # A mean over folds differs a little from the score on all of their examples.
     low, high = (value + limit - interval.value for limit in interval[1:])
     return value, Interval(value, low, high), covers
+
+
+def by_seed(run: dict, kept: Sequence[Predictions]) -> list[Predictions]:
+    """Returns the predictions of a run's members, with each seed's folds joined."""
+    return join_folds([(member["seed"], member["fold"]) for member in members_of(run)], kept)
 
 
 def members_of(run: dict) -> list[dict]:

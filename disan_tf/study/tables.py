@@ -150,16 +150,15 @@ def _difference(table: Table, row: Row, name: str, run: dict, mains, records) ->
         return "", ""
     data = _data(table, run)
     peers = {main: result for main, result in mains.items() if _data(table, result) == data}
-    free = {f"data.{option}" for option in table.distinguishing_options}
-    pair = choose_runs({name: run}, peers, records.predictions, free, table.apart)
+    pair = choose_runs({name: run}, peers, records.predictions, table.free, table.apart)
     if pair is None:
         return f"no run of {table.main_row.model} on these data", ""
     if not {*pair} <= records.predictions.keys():
         return "no predictions recorded", ""
     score, peer = table.headline, pair[1]
-    spread = spread_run(table, score, pair, records, free)
+    spread = spread_run(table, score, pair, records, table.free)
     found = score_difference(pair, records, score, spread)
-    unequal = unequal_conditions(run, peers[peer], {*free, *table.apart})
+    unequal = unequal_conditions(run, peers[peer], {*table.free, *table.apart})
     return score.show_difference(*found), f"{peer}{', other conditions' if unequal else ''}"
 
 

@@ -321,6 +321,7 @@ def test_a_mistake_in_a_config_file_is_named_with_its_line(tmp_path, content, wo
         (["--mode=predict", "--output={}/file/x"], "file cannot be written"),
         (["--mode=predict", "--output={}/" + "x" * 300], "File name too long"),
         (["--mode=predict", "--input={}/loop"], "Too many levels of symbolic links"),
+        (["--mode=predict", "--output={}/loop/x"], "/loop"),
         (["--mode=attend", "--output={}/x", "--input={}/file/y"], "Not a directory"),
     ],
 )

@@ -184,9 +184,11 @@ def test_a_long_sequence_takes_no_memory_before_texts_are_read(members, tmp_path
 @pytest.mark.skipif(is_keras_3(), reason="Keras 3 reads bfloat16")
 def test_keras_2_neither_writes_nor_reads_bfloat16(members, tmp_path):
     model = disan_tf.TextClassifier.from_preset("demo", dtype="bfloat16")
-    for write in (lambda: model.save(tmp_path / "model.keras"), lambda: pickle.dumps(model)):
+    path = tmp_path / "model.keras"
+    named = {"overwrite": True, "filepath": path}
+    for write in (model.save, lambda _: model.save(**named), lambda _: pickle.dumps(model)):
         with pytest.raises(ValueError, match="Keras 2 cannot load a .keras file or a copy with"):
-            write()
+            write(path)
     model.save(tmp_path / "folder")  # a SavedModel of a model that was not called
     assert tf.keras.models.load_model(tmp_path / "folder").predict(TEXTS[:2]).shape == (2, 2)
     content = io.BytesIO(members[WEIGHTS])

@@ -257,11 +257,7 @@ class TextClassifier(TextModel):
         **kwargs: Any,
     ) -> Any:
         """Trains as Keras does, on the texts and labels that the class describes."""
-        if isinstance(validation_data, (tuple, list)) and len(validation_data) in (2, 3):
-            weights = map(read_weights, validation_data[2:])
-            validation_data = (*self._read(*validation_data[:2]), *weights)
-        elif validation_data is not None:
-            validation_data, _ = self._read(validation_data, None)
+        validation_data = self._read_validation(validation_data)
         kwargs["class_weight"] = self._class_weights(class_weight)
         is_read, (x, y) = are_numbers(y), self._read(x, y)
         if not is_read:
@@ -322,11 +318,8 @@ class TextClassifier(TextModel):
             raise ValueError("validation_data is a generator, read once; give (texts, labels).")
         if validation_data is None:
             (x, y), validation_data = hold_out(x, y, seed)
-        elif isinstance(validation_data, (tuple, list)) and len(validation_data) in (2, 3):
-            texts, labels, *weights = validation_data
-            validation_data = (*self._read(texts, labels, kind), *weights)
         else:
-            self._read(validation_data, None, kind)  # only checks; `fit` reads it
+            self._read_validation(validation_data, kind)  # only checks; `fit` reads it
         self._class_weights(kwargs.get("class_weight"))  # only checks; `fit` reads them
         score = "val_micro_f1" if self.multi_label else "val_accuracy"
         averages = BestAverages(check_count("patience", patience), score)
@@ -442,6 +435,12 @@ class TextClassifier(TextModel):
                 raise ValueError("You must call `compile` before you train or evaluate.")
             kind = "sets" if self.multi_label else labels_of(self.loss)
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
+
+    def _read_validation(self, data: Any, kind: str = "loss") -> Any:
+        """Returns validation data, texts and labels read as by `_read`; None stays None."""
+        if isinstance(data, (tuple, list)) and len(data) in (2, 3):
+            return (*self._read(*data[:2], kind), *map(read_weights, data[2:]))
+        return None if data is None else self._read(data, None, kind)[0]
 
     def _class_weights(self, weights: Any) -> Optional[dict[int, float]]:
         """Returns `read_class_weights`' result; ValueError for a multi-label classifier."""

@@ -191,16 +191,16 @@ class TextModel(tf.keras.Model):
             )
         return super()._trackable_children(save_type, **kwargs)
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Saves as Keras does, also before `fit`.
 
         Raises:
           ValueError: Keras 2 could not load the `.keras` file, since its weights are bfloat16.
         """
         self._build_all()
-        if str(next(iter([*args, *kwargs.values()]), "")).endswith(".keras"):
+        if str(filepath).endswith(".keras"):
             self._check_keras_file()
-        super().save(*args, **kwargs)
+        super().save(filepath, *args, **kwargs)
 
     def __reduce__(self) -> Any:
         self._build_all()

@@ -25,6 +25,7 @@ from disan_tf.study.papers import TABLES, Row, Score
 from disan_tf.study.results import (
     SEEDS_ONLY,
     Records,
+    by_seed,
     mean,
     members_of,
     percent,
@@ -105,7 +106,7 @@ class Rows:
     @property
     def free(self) -> set[str]:
         """The options in which rows of the table may differ."""
-        return {f"data.{key}" for key in TABLES[self.table].distinguishing_options}
+        return TABLES[self.table].free
 
     @property
     def _apart(self) -> tuple[str, ...]:
@@ -260,7 +261,7 @@ def score_difference(
         return value, seeds_interval(*sides), SEEDS_ONLY
     if not {*names} <= records.predictions.keys():
         return value, None, "no interval: predictions were not kept"
-    sides = (records.predictions[name] for name in names)
+    sides = (by_seed(run, records.predictions[name]) for run, name in zip(runs, names))
     interval, covers = difference(*sides, score.key, records.predictions.get(spread, ()))
     return value, interval, covers if interval else "no interval: different examples"
 

@@ -91,6 +91,17 @@ def test_a_clear_lead_of_several_seeds_decides(ours, others, verdict):
     assert _judge(ROWS.find(_records(ours, others))) == verdict
 
 
+def test_the_folds_of_a_seed_are_one_model():
+    records = _records((0.6, 0.6), (0.5, 0.5))
+    for name, run in records.results.items():
+        for fold, member in enumerate(run["members"]):
+            member.update(seed=1, fold=fold)
+        first, second = records.predictions[name]
+        half = Predictions(*(array[: EXAMPLES // 2] for array in second))
+        records.predictions[name] = [first, half]  # of other examples
+    assert ROWS.find(records).covers == "one seed: examples only"
+
+
 def test_one_seed_on_both_sides_is_undecided_and_the_cell_says_so():
     finding = ROWS.find(_records((0.6,), (0.5,)))
     assert finding.interval.low > 0 and finding.covers == "one seed: examples only"

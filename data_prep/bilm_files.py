@@ -81,7 +81,7 @@ def read_word_length(path: Path) -> int:
       UserError: the options are not JSON, or do not contain the number.
     """
     content = read_json(path, "restore the options file of the biLM")
-    characters = content.get("char_cnn") if isinstance(content, dict) else None
+    characters = content.get("char_cnn")
     known = characters if isinstance(characters, dict) else {}
     word_length = known.get("max_characters_per_token")
     if word_length is None:

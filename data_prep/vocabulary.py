@@ -12,7 +12,7 @@ from typing import Optional
 
 import numpy as np
 
-from disan_tf.common.checks import check_at_least, check_choice
+from disan_tf.common.checks import check_at_least, check_between, check_choice
 from disan_tf.common.options import MAX_UNITS
 from disan_tf.text.lookup import FIRST_WORD_ID
 from disan_tf.text.word_vectors import source
@@ -35,9 +35,7 @@ def check_options(
     unescaped: bool = False,
 ) -> None:
     """Checks the options of vocabulary and vectors; raises ValueError for impossible ones."""
-    check_at_least("embedding_dim", embedding_dim, 1)
-    if embedding_dim > MAX_UNITS:
-        raise ValueError(f"embedding_dim={embedding_dim} must be at most {MAX_UNITS:,}.")
+    check_between("embedding_dim", embedding_dim, 1, MAX_UNITS)
     check_choice("fixed_words", fixed_words, FIXED_WORDS)
     check_choice("oov", oov, OOV)
     check_at_least("seed", seed, 0)

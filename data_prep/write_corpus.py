@@ -72,8 +72,8 @@ def write_split(
     corpus: Corpus,
     index: TokenIndex,
     token_ids: np.ndarray,
-    flags: Optional[Mapping[tuple[str, str], np.ndarray]] = None,
-    has_spellings: bool = False,
+    flags: Optional[Mapping[tuple[str, str], np.ndarray]],
+    has_spellings: bool,
 ) -> dict:
     """Writes the arrays of one split, see `disan_tf.input_pipeline.corpus_format`.
 

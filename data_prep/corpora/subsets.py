@@ -93,14 +93,18 @@ def find(data_dir: Path, name: str) -> Path:
     Raises:
       UserError: there is neither.
     """
-    path = Path(data_dir) / FOLDER / f"{name}{SUFFIX}"
-    for candidate in (path, PACKAGED / path.name):
+    remedy = "write one with python -m data_prep.write_subset."
+    return _find(Path(data_dir), f"{name}{SUFFIX}", f"subset={name} names no subset", remedy)
+
+
+def _find(data_dir: Path, file: str, complaint: str, remedy: str) -> Path:
+    path = data_dir / FOLDER / file
+    for candidate in (path, PACKAGED / file):
         if candidate.is_file():
             return candidate
-    known = ", ".join(sorted(path.stem for path in PACKAGED.glob(f"*{SUFFIX}"))) or "none"
+    known = ", ".join(sorted(path.stem for path in PACKAGED.glob(f"*{path.suffix}")))
     raise UserError(
-        f"--config.data.subset={name} names no subset: there is no {path}, and the package has "
-        f"{known}; write one with python -m data_prep.write_subset."
+        f"--config.data.{complaint}: there is no {path}, and the package has {known}; {remedy}"
     )
 
 
@@ -140,15 +144,9 @@ def find_words(data_dir: Path, name: str) -> Path:
     Raises:
       UserError: there is neither.
     """
-    path = data_dir / FOLDER / f"{name}.words"
-    for candidate in (path, PACKAGED / path.name):
-        if candidate.is_file():
-            return candidate
-    known = ", ".join(sorted(path.stem for path in PACKAGED.glob("*.words")))
-    raise UserError(
-        f"--config.data.vector_words={name} names no list of words: there is no {path}, and the "
-        f"package has {known}; write a file with one word in each line, or choose one of these."
-    )
+    complaint = f"vector_words={name} names no list of words"
+    remedy = "write a file with one word in each line, or choose one of these."
+    return _find(data_dir, f"{name}.words", complaint, remedy)
 
 
 def read_words(path: Path) -> frozenset[str]:

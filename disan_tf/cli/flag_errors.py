@@ -9,7 +9,6 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Mapping
-from operator import getitem
 from pathlib import Path
 from typing import Optional
 
@@ -99,8 +98,7 @@ def check_repetitions(argv: list[str]) -> None:
 
 def check_shared(given: Mapping[str, object], config) -> None:
     """Raises UserError if two of the `given` options share a value, and set it differently."""
-    values = config.to_dict()
-    actual = {name: functools.reduce(getitem, name.split("."), values) for name in given}
+    actual = flatten(config.to_dict())
     for name, value in given.items():
         for other, wanted in given.items():
             if value != actual[name] == actual[other] == wanted:

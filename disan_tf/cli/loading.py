@@ -190,6 +190,7 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
     from disan_tf.common.atomic import scratch_folder
     from disan_tf.common.files import read_json
     from disan_tf.serving.attention_page.attention_files import read_lines
+    from disan_tf.serving.inference.attend import WEIGHT_VECTORS
     from disan_tf.serving.inference.attend import attend as attend_lines
     from disan_tf.serving.inference.model import load_reader
     from disan_tf.serving.inference.records import text_name
@@ -216,7 +217,7 @@ def draw_model_figures(checkpoint, input, input_format, names, output) -> None:
         attend_lines(bundle, input, scratch / "attention", input_format)
         step = bundle.info["scores"]["step"]
         model = DrawnModel(name, bundle.config.to_dict(), step, lines, drawn_by)
-        vectors = scratch / "attention" / "weight_vectors.json"
+        vectors = scratch / "attention" / f"{WEIGHT_VECTORS}.json"
         sources = {
             "lines": list(read_lines(scratch / "attention")),
             "vectors": read_json(vectors, "attend again") if vectors.exists() else {},

@@ -1,8 +1,8 @@
 """The modes of `run.py --mode=...`: functions whose parameters are named as their flags.
 
-A parameter without a default is a flag that the mode needs. The first line of a mode's docstring
-is its line in `run.py --help`. Modes import their modules when they are called, so that help and
-mistakes in the flags need no TensorFlow.
+If neither a parameter nor its flag has a default, the mode needs the flag. The first line of a
+mode's docstring is its line in `run.py --help`. Modes import their modules when they are called, so
+that help and mistakes in the flags need no TensorFlow.
 """
 
 import sys
@@ -295,12 +295,12 @@ def figures(
     from disan_tf.study.results import read_results
 
     check_names(figures, checkpoint is not None)
-    if checkpoint is None and (input is not None or input_format is not None):
+    if checkpoint is not None:
+        loading.draw_model_figures(checkpoint, input, input_format, figures, Path(output))
+    elif input is not None or input_format is not None:
         raise UserError(
             "--input and --input_format are for the figures of a model; add --checkpoint."
         )
-    if checkpoint is not None:
-        loading.draw_model_figures(checkpoint, input, input_format, figures, Path(output))
     if checkpoint is None or workdir is not None:
         results, root = read_results(CHECKPOINTS / "results"), Path(workdir) if workdir else None
         draw_runs(results, root, Path(output), figures)

@@ -40,12 +40,17 @@ def check_at_least(name: str, value, least):
     return value
 
 
+def check_between(name: str, value, least, most):
+    """Returns `value`, which must be in [least, most]; None passes."""
+    check_at_least(name, value, least)
+    if value is not None and not value <= most:
+        raise ValueError(f"{name}={value} must be at most {most:,}.")
+    return value
+
+
 def check_layers(name: str, value: int, least: int = 1) -> int:
     """Returns `value`, a number of layers or iterations; it must be in [least, `MAX_LAYERS`]."""
-    check_at_least(name, value, least)
-    if value > MAX_LAYERS:
-        raise ValueError(f"{name}={value} must be at most {MAX_LAYERS}.")
-    return value
+    return check_between(name, value, least, MAX_LAYERS)
 
 
 def check_widths(name: str, values: Sequence[int]) -> tuple:

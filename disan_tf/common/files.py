@@ -5,7 +5,7 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import BinaryIO
 
@@ -79,9 +79,9 @@ def check_depth(value):
     return value
 
 
-def check_format(path: PathLike, content, known: int, remedy: str) -> None:
+def check_format(path: PathLike, content: Mapping, known: int, remedy: str) -> None:
     """Raises UserError unless the content of a JSON file has the format number `known`."""
-    number = content.get("format") if isinstance(content, dict) else None
+    number = content.get("format")
     if number != known:
         raise UserError(
             f"{path} has format {number}, and this version of disan_tf reads format {known}: "

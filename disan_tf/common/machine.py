@@ -90,7 +90,7 @@ def load() -> Optional[float]:
     """Returns the mean number of busy processes in the last minute; None where it is unknown."""
     try:
         return os.getloadavg()[0]
-    except (AttributeError, OSError):  # Windows has no such function
+    except OSError:
         return None
 
 

@@ -61,14 +61,13 @@ def read_section(section: str, values: Mapping, owner: str, *components: Callabl
             near, takes = nearest(name, known), ", ".join(sorted(known)) or "none"
             rest = f"; did you mean {near}?" if near else f", which takes {takes}."
             raise UserError(f"{flag(section, name)}={shown} is not an option of {owner}{rest}")
+    most = MAX_UNITS if section in _MODEL else MAX_NUMBER
     for name, option in known.items():
-        if name not in values and option.default is inspect.Parameter.empty:
-            raise UserError(f"{flag(section, name)} is missing; {owner} needs it.")
         if name in values:
             check_type(flag(section, name), values[name], option.annotation, UserError)
-        most = MAX_UNITS if section in _MODEL else MAX_NUMBER
-        if name in values:
             _check_size(flag(section, name), values[name], option.annotation, most)
+        elif option.default is inspect.Parameter.empty:
+            raise UserError(f"{flag(section, name)} is missing; {owner} needs it.")
     try:
         return [_make(component, values) for component in components]
     except ValueError as error:

@@ -344,9 +344,9 @@ def activation_of(activation: Activation) -> Callable[[Any], Any]:
     return _found("activation", activation, "an activation", tf.keras.activations)
 
 
-def initializer_of(initializer: Initializer, name: str = "kernel_initializer") -> Any:
+def initializer_of(initializer: Initializer) -> Any:
     """Returns the initializer for a name, an object or a config; others raise ValueError."""
-    return _found(name, initializer, "an initializer", tf.keras.initializers)
+    return _found("kernel_initializer", initializer, "an initializer", tf.keras.initializers)
 
 
 def _found(argument: str, value: Any, noun: str, module: Any) -> Any:

@@ -55,8 +55,9 @@ def render_scores(scores: dict, notes: Sequence[str] = ()) -> str:
     return "\n\n".join([headline, *tables])
 
 
-def wilson_interval(share: float, count: int, z: float = 1.959964) -> tuple[float, float]:
-    """Returns Wilson's interval of a share of `count` independent examples, 95 % by default."""
+def wilson_interval(share: float, count: int) -> tuple[float, float]:
+    """Returns Wilson's 95 % interval of a share of `count` independent examples."""
+    z = 1.959964
     spread = z * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
     center, scale = share + z**2 / (2 * count), 1 + z**2 / count
     return (center - spread) / scale, (center + spread) / scale

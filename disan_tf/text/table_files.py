@@ -64,14 +64,17 @@ class Rows:
         return self._table is None or not self._table.has_cells(line)
 
     def parse(self, line: str) -> Optional[dict]:
-        """Returns the row that a line ends; None for a header and inside of a quoted value."""
+        """Returns the row that a line ends; None for a header and inside of a quoted value.
+
+        The line is not blank.
+        """
         if self._table is not None:
             return self._table.parse(line)
         if self._is_json or self._is_record(line):
             return self._record(line)
         if excel := _EXCEL.fullmatch(line):
             self._separators = excel[1]
-        elif line and not line.isspace():
+        else:
             self._table, self.has_begun = self._find_table(line), True
             self.columns = self._table.columns
             self._check(self.columns)

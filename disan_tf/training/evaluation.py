@@ -29,10 +29,9 @@ from disan_tf.text.lookup import UNKNOWN_ID, VOCABULARY
 from disan_tf.text.word_vectors import few_known
 from disan_tf.training.compilation import make_compiler
 from disan_tf.training.config import Config, of_bundle
-from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.policy_gradient import evaluation_steps
 from disan_tf.training.scoring import run_split
-from disan_tf.training.steps import make_selection_step
+from disan_tf.training.steps import make_evaluation_step, make_selection_step
 
 _SELECTIONS = ("all", "sample", "greedy")
 _BOUNDS = np.log(0.05), np.log(20.0)  # a dev set without mistakes would give 0
@@ -122,16 +121,22 @@ def _score(bundle, split, split_name):
 
 
 def _steps(bundle: Bundle, config: Config) -> dict:
-    """Returns the evaluation steps by name; all splits share them."""
+    """Returns the evaluation steps by name; all splits share them.
+
+    "final" is the step of a trained model, with hard attention that of `evaluate.selection`.
+    """
+    if bundle.steps:
+        return bundle.steps
     model, evaluate = bundle.model, config.evaluate
-    if not bundle.steps and model.samplers:
-        compiler = make_compiler(config.train, model)
+    compiler = make_compiler(config.train, model)
+    if model.samplers:
         bundle.steps.update(evaluation_steps(model, evaluate.samples, compiler))
         bundle.steps["final"] = bundle.steps[evaluate.selection]
         for how in _SELECTIONS:
             bundle.steps[f"{how}_shares"] = make_selection_step(model, how)
-    elif not bundle.steps:
-        bundle.steps["final"] = final_evaluation_step(model, config)
+    else:
+        step = make_evaluation_step(model, compiler=compiler, rows=evaluate.batch_size)
+        bundle.steps["final"] = step
     return bundle.steps
 
 
@@ -238,7 +243,7 @@ def calibrate(folder, corpus: PreparedCorpus) -> str:
     if "temperature" in scores:
         return f"the model is calibrated, with the temperature {scores['temperature']:.3f}"
     config = of_bundle(bundle)
-    step = final_evaluation_step(model, config)
+    step = _steps(bundle, config)["final"]
     logits = run_split(step, dev, model, config.evaluate.batch_size).outputs
     temperature = fit_temperature(logits, dev.labels)
     for weight in model.head.logits.trainable_weights:

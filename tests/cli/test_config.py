@@ -74,7 +74,7 @@ def test_an_impossible_value_is_refused(name, value, sentence):
         ("resan_sick", "", "policy.period", 0, "must be at least 1."),
         ("resan_sick", "", "evaluate.selection", "best", "must be sample, greedy or mean."),
         ("resan_sick", "", "evaluate.samples", 0, "must be at least 1."),
-        ("resan_sick", "", "evaluate.samples", 1001, "must be at most 1000."),
+        ("resan_sick", "", "evaluate.samples", 1001, "must be at most 1,000."),
         ("resan_sick", "", "policy.pretrain_steps", 10**7, "must be below --config.train.steps="),
         ("dsa_snli", "", "encoder.attention", "slow", "must be dynamic or static."),
         ("dsa_snli", "multiple", "encoder.attention", "static", "must be a single one, and atten"),

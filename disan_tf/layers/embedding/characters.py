@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import Unpack
 
-from disan_tf.common.checks import check_at_least
+from disan_tf.common.checks import check_at_least, check_between
 from disan_tf.layers.base import BaseLayer, LayerOptions
 from disan_tf.layers.convolution import Convolution
 from disan_tf.layers.embedding.words import Embedding, WordEmbedding
@@ -31,7 +31,7 @@ class WordBytes(Embedding):
 
     def __init__(self, word_length: int = 50, **kwargs: Unpack[KerasOptions]) -> None:
         super().__init__(**kwargs)
-        self.word_length = _check_word_length(word_length, 3)
+        self.word_length = check_between("word_length", word_length, 3, LONGEST_WORD)
 
     @property
     def word_features(self) -> dict[str, tf.TensorSpec]:
@@ -121,14 +121,6 @@ class _FixedEmbedding(WordEmbedding):
         return super()._table(name, words, trainable=False)
 
 
-def _check_word_length(word_length: Optional[int], least: int) -> Optional[int]:
-    """Returns `word_length`, which is from `least` to `LONGEST_WORD`: files may name any number."""
-    check_at_least("word_length", word_length, least)
-    if word_length is not None and word_length > LONGEST_WORD:
-        raise ValueError(f"word_length={word_length} must be at most {LONGEST_WORD:,}.")
-    return word_length
-
-
 @serializable
 class WordCharacterEmbedding(BaseLayer, Embedding):
     """The vector [fixed vector; trainable vector; characters; exact-match flag] of each word.
@@ -175,7 +167,7 @@ class WordCharacterEmbedding(BaseLayer, Embedding):
             "fixed_words": check_at_least("fixed_words", fixed_words, 0),
             "dim": check_at_least("dim", dim, 1),
         }
-        self.word_length = _check_word_length(word_length, 1)
+        self.word_length = check_between("word_length", word_length, 1, LONGEST_WORD)
         self.characters = check_at_least("characters", characters, 2)
         self.character_dim = check_at_least("character_dim", character_dim, 1)
         self.character_units = check_at_least("character_units", character_units, 1)

@@ -9,9 +9,8 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from disan_tf.common.errors import UserError
+from disan_tf.serving.inference.attend import WEIGHT_VECTORS
 from disan_tf.serving.inference.records import tokens_name
-
-WEIGHT_VECTORS = "weight_vectors"
 
 
 class Sentence(NamedTuple):

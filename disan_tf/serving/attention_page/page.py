@@ -15,6 +15,7 @@ import numpy as np
 from disan_tf.common.atomic import write_atomically
 from disan_tf.common.checks import count
 from disan_tf.serving.attention_page.attention_files import LineAttention, read_lines
+from disan_tf.serving.inference.attend import WEIGHT_VECTORS
 
 NAME = "index.html"
 MAX_BYTES = 10_000_000
@@ -96,7 +97,7 @@ def choose_features(lines: list[LineAttention], most: int) -> dict[str, np.ndarr
 
 
 def _names(line):
-    return [name for name in line.record["axes"] if not name.endswith("weight_vectors")]
+    return [name for name in line.record["axes"] if not name.endswith(WEIGHT_VECTORS)]
 
 
 def _line(line: LineAttention, features) -> dict:

@@ -202,9 +202,9 @@ def read_rows(path: str, fields):
         with open(0 if path == "-" else path, "rb") as file:
             for number, line in enumerate(file, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                row = text.split("\t") if len(fields) > 1 else [text]
-                if len(fields) > 1 and not text.strip():
-                    row = [""] * len(fields)
+                row = [text]
+                if len(fields) > 1:
+                    row = text.split("\t") if text.strip() else [""] * len(fields)
                 if len(row) != len(fields):
                     raise InputError(
                         f"{name}:{number}: {len(row)} columns; write {' and '.join(fields)} with "

@@ -147,7 +147,7 @@ def label_tensor(labels: tf.Tensor, texts: Any, classes: Sequence[str], kind: st
     return tf.ensure_shape(tf.numpy_function(encode, [labels], dtype), shape)
 
 
-def read_batch_labels(labels: Any, classes: Sequence[str], is_one: bool = False) -> Any:
+def read_batch_labels(labels: Any, classes: Sequence[str], is_one: bool) -> Any:
     """Returns the class numbers of one or more labels; one-hot rows stay as they are.
 
     If `is_one`, the labels belong to a single text, and several numbers are its one-hot row.

@@ -144,9 +144,9 @@ class SentenceLines:
         ]
 
     def __call__(self, line: str, where: str) -> Optional[dict]:
-        if not line.strip():
-            return dict.fromkeys(self.names, line if len(self.names) == 1 else "")
-        sentences = [line] if len(self.names) == 1 else line.split("\t")
+        if len(self.names) == 1:
+            return {self.names[0]: line}
+        sentences = line.split("\t") if line.strip() else [""] * len(self.names)
         if len(sentences) != len(self.names):
             raise UserError(
                 f"{where}: {count(len(sentences), 'column')}, not 2; write two sentences with a "

@@ -8,7 +8,13 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from disan_tf.common.checks import check_above_zero, check_at_least, check_choice, check_rate
+from disan_tf.common.checks import (
+    check_above_zero,
+    check_at_least,
+    check_between,
+    check_choice,
+    check_rate,
+)
 from disan_tf.runs.run_summary import FRACTIONS
 from disan_tf.training.compilation import Compiler, make_compiler
 from disan_tf.training.methods.back_propagation import BackPropagation
@@ -88,9 +94,7 @@ class SamplingOptions(EvaluationOptions):
     def __post_init__(self):
         super().__post_init__()
         check_choice("selection", self.selection, SELECTIONS)
-        check_at_least("samples", self.samples, 1)
-        if self.samples > _MOST_SAMPLES:
-            raise ValueError(f"samples={self.samples} must be at most {_MOST_SAMPLES}.")
+        check_between("samples", self.samples, 1, _MOST_SAMPLES)
 
 
 class PolicyGradient(BackPropagation):

@@ -70,13 +70,12 @@ def make_policy_step(
             outputs = model(*ids, selections=selections, training=True)
             losses = model.example_losses(outputs, label)
             rewards = [reward(losses, chosen) for chosen in selections]
-            decays = dict(zip((SOFT, POLICY), added_losses(model)))
+            decay, policy_decay = added_losses(model)
+            loss = policy_loss(rewards, selections, baseline.value())
             objectives = {
-                SOFT: part_of_mean(tf.reduce_mean(losses)),
-                POLICY: part_of_mean(policy_loss(rewards, selections, baseline.value())),
+                SOFT: part_of_mean(tf.reduce_mean(losses)) + part_of_all(decay),
+                POLICY: part_of_mean(loss) + part_of_all(policy_decay),
             }
-            for kind in objectives:
-                objectives[kind] += part_of_all(decays[kind])
             targets = {kind: scaled(optimizers[kind], objectives[kind]) for kind in optimizers}
         head_fractions = tf.reduce_mean([chosen.head_fraction for chosen in selections])
         dependent_fractions = tf.reduce_mean([chosen.dependent_fraction for chosen in selections])

@@ -5,10 +5,10 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.models.factory import build_model
+from disan_tf.training.compilation import make_compiler
 from disan_tf.training.config import from_dict
-from disan_tf.training.methods import final_evaluation_step
 from disan_tf.training.methods.back_propagation import BackPropagation
-from disan_tf.training.methods.policy_gradient import PolicyGradient
+from disan_tf.training.methods.policy_gradient import PolicyGradient, evaluation_steps
 from tests.support.runs.training import method_of, tiny_config, with_few_operations
 
 IDS = [tf.constant([[2, 3, 4, 5, 6], [7, 2, 0, 0, 0]]), tf.constant([[3, 4, 8], [5, 6, 0]])]
@@ -28,6 +28,13 @@ def _model(**evaluate):
     return config, model
 
 
+def _evaluation_step(config, model):
+    """The step that scores the model with the selections of `evaluate.selection`."""
+    options = from_dict(config)
+    compiler = make_compiler(options.train, model)
+    return evaluation_steps(model, options.evaluate.samples, compiler)[config.evaluate.selection]
+
+
 @pytest.mark.parametrize(
     "name, method", [("resan_snli", PolicyGradient), ("disan_snli", BackPropagation)]
 )
@@ -38,16 +45,16 @@ def test_hard_attention_learns_by_policy_gradient(name, method):
 
 def test_greedy_is_what_the_model_does_by_itself():
     config, model = _model(selection="greedy")
-    outputs, _ = final_evaluation_step(model, from_dict(config))(*IDS, LABELS)
+    outputs, _ = _evaluation_step(config, model)(*IDS, LABELS)
     np.testing.assert_allclose(outputs, model(*IDS), rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.slow
 def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
     config, model = _model(selection="mean", samples=3)
-    found, loss = final_evaluation_step(model, from_dict(config))(*IDS, LABELS)
+    found, loss = _evaluation_step(config, model)(*IDS, LABELS)
     config, model = _model(selection="sample")
-    step = final_evaluation_step(model, from_dict(config))
+    step = _evaluation_step(config, model)
     samples = [tf.nn.softmax(step(*IDS, LABELS)[0]) for _ in range(3)]
     np.testing.assert_allclose(tf.exp(found), tf.reduce_mean(samples, axis=0), rtol=1e-5)
     expected = model.batch_loss(found, LABELS) + tf.add_n(model.losses)

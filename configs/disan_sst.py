@@ -15,7 +15,8 @@ Variants (`--config=configs/disan_sst.py:official`), with the paper's test accur
   bi_lstm             Bi-LSTM with source2token self-attention, 49.95 %
   without_directions  DiSAN without directions, 49.41 %
   official            the authors' code where it contradicts the paper: ReLU, keep probability 0.7,
-                      re-balanced phrases, no logit bias, N(0, 1) for out-of-vocabulary words
+                      re-balanced phrases, no logit bias, N(0, 1) for out-of-vocabulary words; all
+                      words of the vector file are in the vocabulary
   binary              two classes, neutral phrases dropped
   sentence            trained on whole sentences only
   glove_100d          GloVe 6B with 100 dimensions; the paper uses 300

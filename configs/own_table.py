@@ -44,7 +44,7 @@ def get_config(variant: str = "") -> ConfigDict:
     config.data.label = "label"
     config.data.score = ""
     config.data.example_id = ""  # "" = row numbers
-    config.data.classes = ()  # () = the training part's classes in alphabetical order
+    config.data.classes = ()  # () = the training part's, ordered as numbers or by name
     config.data.drop_labels = ""  # comma-separated labels of rows to drop: "-1,nan"
     config.data.on_bad_rows = "error"  # "drop" drops rows without text or label
     config.data.encoding = "utf-8"  # encoding of files without a byte order mark; e.g. cp1252

@@ -21,7 +21,8 @@ Variants (`--config=configs/resan_snli.py:official`), with the paper's test accu
   hierarchical_cnn               83.9 %
   multi_head, disan              84.2 %, 85.6 %
   official                       the authors' code: ELU, the context of an unselected head is the
-                                 mean of the others, and empty tokens as in configs/disan_snli.py
+                                 mean of the others, empty tokens and vocabulary as in
+                                 configs/disan_snli.py
   glove_100d                     GloVe 6B with 100 dimensions; the paper uses 300
   recorded                       the settings of our recorded result
   tiny                           for tests: trains in seconds on a CPU

@@ -36,13 +36,13 @@ class Loop:
       model, method: the `SentenceModel`, with its resources, and its training method.
       corpus, plan: the prepared corpus, and the batches of its training examples.
       work: gets `checkpoints/`, `best/` and `metrics.jsonl`.
+      devices: the devices and processes, which all do the same steps.
+
+    Attributes:
       callbacks: Keras callbacks. A batch's logs hold `loss`, the model's `batch_score` and the
         training method's other metrics. An evaluation's logs hold `step`, `loss` and the model's
         dev scores. The logs of `on_train_begin` hold the `step` of the last checkpoint, whether the
         training `is_over` there, and `measured`, the metrics of earlier steps that are not logged.
-      devices: the devices and processes, which all do the same steps.
-
-    Attributes:
       criterion: the name of the score on dev that selects the model.
     """
 
@@ -54,12 +54,12 @@ class Loop:
         corpus: PreparedCorpus,
         plan: BatchPlan,
         work: WorkDirectory,
-        callbacks: Sequence[tf.keras.callbacks.Callback],
         devices: Distribution,
     ):
         self.config, self.schedule = config, config.train.schedule
         self.model, self.method, self.corpus, self.work = model, method, corpus, work
-        self.callbacks, self.devices = callbacks, devices
+        self.devices = devices
+        self.callbacks: Sequence[tf.keras.callbacks.Callback] = ()
         self.state = TrainingState(work.checkpoints, model, method.saved, devices.is_chief)
         self.train, self.dev, self.plan = corpus.split("train"), corpus.split("dev"), plan
         self.epoch_steps = self.plan.count(0)  # with batch_tokens, later epochs differ a little

@@ -1,6 +1,5 @@
 """Runs one training in its work directory, from the devices to the record beside the model."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Callable, Optional
 
@@ -125,14 +124,12 @@ def build(
     work: WorkDirectory,
     devices: Distribution,
     initial: Optional[InitialModel] = None,
-    callbacks: Sequence[tf.keras.callbacks.Callback] = (),
 ) -> Loop:
     """Builds the model, its training method and their loop.
 
     Args:
       config, work, devices, initial: see `train`; a resumed training needs no initial model.
       corpus: the prepared corpus.
-      callbacks: see `Loop`.
 
     Raises:
       UserError: the corpus is not what the config reads.
@@ -156,7 +153,7 @@ def build(
         config.train.prepare_loss(model, corpus)
         method = make_method(model, config)
     devices.check_same("initial model", initial and initial.record)
-    return Loop(config, model, method, corpus, plan, work, callbacks, devices)
+    return Loop(config, model, method, corpus, plan, work, devices)
 
 
 def introduce(loop: Loop, parameters: int) -> str:

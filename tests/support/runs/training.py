@@ -82,7 +82,9 @@ def make_loop(config, corpus, workdir, callbacks=(), devices=None, initial=None)
     """A model with its training method in its loop."""
     config = from_dict(config)
     work = WorkDirectory(workdir, config)
-    return build(config, corpus, work, devices or Distribution(), initial, callbacks)
+    loop = build(config, corpus, work, devices or Distribution(), initial)
+    loop.callbacks = callbacks
+    return loop
 
 
 def records_of(loop, split: Optional[str] = None) -> list[dict]:

@@ -156,13 +156,12 @@ def ended(name, times=1, mode="doctor"):
 @pytest.mark.parametrize(
     "name, mode, status, sentence",
     [
-        ("SIGTERM", "predict", 143, "stopped by SIGTERM; the same command starts over."),
         ("SIGTERM", "train", 143, f"stopped by SIGTERM; {RESUMES}"),
         pytest.param(
             *("SIGHUP", "predict", 129, "stopped by SIGHUP; the same command starts over."),
             marks=needs_sighup,
         ),
-        ("SIGINT", "train", 130, f"stopped; {RESUMES}"),
+        ("SIGINT", "predict", 130, "stopped; the same command starts over."),
     ],
 )
 def test_a_signal_ends_with_one_sentence_and_its_status(name, mode, status, sentence):

@@ -125,12 +125,9 @@ def test_corpora_to_download_have_addresses():
 
 
 def test_what_is_installed_and_made_is_there():
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for page in PAGES:
         text = text_of(page)
-        for extra in re.findall(r"pip install '\.\[(\w+)\]'", text):
-            assert re.search(rf"^{extra} = \[", project, re.MULTILINE), extra
         for name in re.findall(r"requirements[\w.-]*\.txt", text):
             assert (ROOT / name).is_file(), name
         for target in re.findall(r"(?:^    |`)make ([\w-]+)", text, re.MULTILINE):

@@ -25,9 +25,6 @@ class TestNormalizedScalarMix(TestScalarMix, variant=True):
     def make(self, **options):
         return super().make(**{"normalize": True, **options})
 
-    def test_compiled_for_any_batch_and_length_gives_the_same(self):
-        """A smaller batch has other means."""
-
 
 @pytest.mark.parametrize(("name", "normalize"), [("mix", False), ("mix_ln", True)])
 def test_it_is_that_of_the_official_code(name, normalize):

@@ -134,16 +134,3 @@ def test_attention_in_bfloat16_reads_vectors_in_float32():
         for one in (half, make(functions="Cs"))
     )
     np.testing.assert_allclose(found, expected, atol=0.02)
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"recurrence": "gru"}, "recurrence=gru must be rnn or lstm"),
-        ({"functions": "B-X"}, "functions=B-X must be some of B, Ca, Cs, D, M"),
-        ({"aggregation": "layers"}, "aggregation=layers must be words or functions"),
-    ],
-)
-def test_wrong_options_are_refused_before_anything_is_built(options, message):
-    with pytest.raises(ValueError, match=message):
-        DRCN(**options)

@@ -3,16 +3,10 @@
 from unittest import mock
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from disan_tf.encoders import DiSAN
 from disan_tf.ops.tracing import target
-
-
-def test_an_unknown_direction_is_refused():
-    with pytest.raises(ValueError, match="directions=sideways must be forward"):
-        DiSAN(directions=("forward", "sideways"))
 
 
 def test_for_a_gpu_xla_encodes_both_sentences_of_a_pair_as_one_batch():

@@ -140,6 +140,10 @@ class TestClassificationHead(VectorContract):
     bad_arguments = BAD_DROPOUT
 
 
+class TestClassificationHeadWithHighway(TestClassificationHead, variant=True):
+    arguments = {**TestClassificationHead.arguments, "highway": True}
+
+
 class AttentionContract(MaskContract):
     """A layer with a mask and dropout."""
 

@@ -5,22 +5,13 @@ import pytest
 import tensorflow as tf
 
 from disan_tf.layers import Highway
-from disan_tf.layers.heads.classification import ClassificationHead
-from tests.support.layers.contract import BAD_DROPOUT, SequenceContract, VectorContract
+from tests.support.layers.contract import BAD_DROPOUT, SequenceContract
 from tests.support.layers.samplers import X, randomised
 from tests.support.layers.weights import mapped
 
 
 class TestHighway(SequenceContract):
     kind = Highway
-    bad_arguments = BAD_DROPOUT
-
-
-class TestClassificationHeadWithHighway(VectorContract):
-    kind = ClassificationHead
-    arguments = {"classes": 3, "hidden_units": 6, "highway": True}
-    units = 3
-    output_dtype = "float32"
     bad_arguments = BAD_DROPOUT
 
 

@@ -13,13 +13,11 @@ BASE = "official,without_hard_attention"
 # golden file -> config, variant, further options
 NETWORKS = {
     "snli_disan.npz": ("disan_snli", "official", {}),
-    "snli_exp_emb_dir_mul_attn.npz": ("disan_snli", "official", {}),
     "snli_exp_emb_attn.npz": ("disan_snli", "official,additive", {}),
     "snli_exp_emb_mul_attn.npz": ("disan_snli", "official,source2token", {}),
     "snli_exp_bi_lstm_mul_attn.npz": ("disan_snli", "official,bi_lstm", RELU),
     "snli_exp_emb_self_mul_attn.npz": ("disan_snli", "official,without_directions", {}),
     "sst_disan.npz": ("disan_sst", "official", {}),
-    "sst_exp_emb_dir_mul_attn.npz": ("disan_sst", "official", {}),
     "snli_hw_resan_gs10.npz": ("resan_snli", "official", {}),
     "snli_hw_resan_exp_gs10.npz": ("resan_snli", "official", {"encoder.unselected": "mean"}),
     "snli_hw_resan_base_gs10.npz": ("resan_snli", BASE, {}),

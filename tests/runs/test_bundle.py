@@ -97,7 +97,7 @@ def test_a_bundle_keeps_the_version_of_its_tokenizer(tmp_path, version, word):
     recorded = {"version": version} if version else {}  # the first classifiers recorded none
     corpus.manifest[Keys.TOKENIZER] = {**_TOKENIZER, **recorded}
     bundle = save(tmp_path / "best", "disan_snli", corpus)
-    assert bundle.info["tokenizer"]["version"] == version or 1
+    assert bundle.info["tokenizer"]["version"] == (version or 1)
     assert bundle.text_to_ids().tokens(tf.constant(["su\u200eperb"])).to_list() == [[word]]
 
 

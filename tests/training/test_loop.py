@@ -21,7 +21,6 @@ from disan_tf.training.scoring import SplitScores
 from disan_tf.training.train import train
 from tests.support.runs.command import needs_sighup
 from tests.support.runs.training import (
-    KillAt,
     check_same,
     corpus_of,
     make_loop,
@@ -126,7 +125,7 @@ def test_a_killed_run_resumes_to_the_bits_of_an_unbroken_one(corpus, unbroken, d
 
 def test_a_finished_run_does_nothing_more(corpus, copied):
     metrics = (copied / "metrics.jsonl").read_text()
-    assert make_loop(_config(), corpus, copied, [KillAt(30)]).run()["step"] == 30
+    assert make_loop(_config(), corpus, copied).run()["step"] == 30
     assert (copied / "metrics.jsonl").read_text() == metrics
 
 

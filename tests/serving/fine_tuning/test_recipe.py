@@ -110,7 +110,6 @@ TWO = ["a film", "a plot"]
         ({"x": TWO, "y": [0, 1], "validation_data": TWO[:1]}, "the labels are missing"),
         ({"x": TWO * 2, "y": [0, 1] * 2, "class_weight": {"c": 1}}, "class_weight has the key 'c'"),
         ({"x": TWO, "y": [0, 1], "validation_data": iter([(TWO, [0, 1])])}, "is a generator"),
-        ({"x": TWO * 2, "y": [0, 1] * 2, "batch_size": 0}, "batch_size=0 must be a whole number"),
         ({"x": TWO * 2, "y": [0, 1] * 2, "seed": "1"}, "seed='1' must be a whole number"),
         ({"x": TWO, "y": [0, 1], "validation_data": {"text": TWO}}, "the labels are missing"),
         ({"x": TWO, "y": [0, 1], "validation_data": (TWO, [0, 1], [1, None])}, "weight 1 is None"),

@@ -80,17 +80,6 @@ def choose_by_macro_f1(folder: Path) -> Path:
     return folder
 
 
-def write_selections(folder: Path, heads: float) -> Path:
-    """Makes a run one of hard attention, which selected this share of the heads of the test split.
-
-    Of the dependents it was half of that; returns `folder`.
-    """
-    path = folder / "evaluation/test.json"
-    shares = {"head_fraction": heads, "dependent_fraction": heads / 2.0}
-    write(path, {**json.loads(path.read_text()), **shares})
-    return folder
-
-
 def write_series(folder: Path, config: dict, tests=(0.4, 0.5, 0.6), first_seed=1, **run) -> Path:
     """A series with a seed for each score on test; returns `folder`."""
     write(folder / "config.json", {"format": FORMAT, **config})

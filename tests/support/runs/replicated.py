@@ -118,7 +118,8 @@ def weight_difference(weights, others) -> float:
         for w, v in zip(weights, others)
         if not UNDETERMINED.search(w.name)
     ]
-    return max(np.linalg.norm(w - v) / max(np.linalg.norm(w), LEAST_NORM) for w, v in pairs)
+    ratios = [np.linalg.norm(w - v) / max(np.linalg.norm(w), LEAST_NORM) for w, v in pairs]
+    return float(np.max(ratios))  # also nan
 
 
 def record_difference(records, others) -> float:
@@ -130,7 +131,7 @@ def record_difference(records, others) -> float:
         for key in record
         if isinstance(record[key], float)
     ]
-    return max(abs(x - y) / max(abs(x), least) for x, y, least in numbers)
+    return float(np.max([abs(x - y) / max(abs(x), least) for x, y, least in numbers]))  # also nan
 
 
 if __name__ == "__main__":

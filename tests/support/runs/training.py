@@ -145,19 +145,3 @@ class CopyAt(tf.keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         if batch == self.step:
             shutil.copytree(self.workdir, self.copy)
-
-
-class Killed(Exception):
-    """Stands for a kill of the process."""
-
-
-class KillAt(tf.keras.callbacks.Callback):
-    """Raises Killed before a step."""
-
-    def __init__(self, step: int):
-        super().__init__()
-        self.step = step
-
-    def on_train_batch_begin(self, batch, logs=None):
-        if batch == self.step:
-            raise Killed

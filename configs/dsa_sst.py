@@ -5,9 +5,9 @@
 The paper, 300-dimensional GloVe 840B: test accuracy 50.6 % with five classes, 88.5 % with two
 (`:binary`).
 Ours, `:recorded` and `:binary,recorded`, with vectors of 100 dimensions for 98 % of the tokens of
-all training trees, averaged weights and their batch-norm statistics, three seeds: 47.81 % and
-85.26 %. With the moving averages of these statistics: 46.65 % (one seed) and 85.36 % (three seeds).
-Without averaged weights, five classes: 46.97 % (one seed).
+all training trees, and averaged weights with their own batch-norm statistics, three seeds: 47.81 %
+and 85.26 %. With the moving averages, which belong to the weights that are not averaged: 46.65 %
+(one seed) and 85.36 % (three seeds). Without averaged weights, five classes: 46.97 % (one seed).
 
 Settings that the paper leaves open, besides the list in `configs/papers/dsa.py`:
   Preparation: "as Kim (2014)", who trains on the training trees' distinct phrases, and tests on

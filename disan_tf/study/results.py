@@ -95,7 +95,10 @@ _SERIES = {
 
 
 class Records(NamedTuple):
-    """Recorded results, predictions and benchmarks, by the names of their files."""
+    """Recorded results, predictions and benchmarks, by the names of their files.
+
+    The predictions are of each seed; those of its folds are joined.
+    """
 
     results: Mapping[str, dict]
     predictions: Mapping[str, Sequence[Predictions]] = MappingProxyType({})
@@ -114,12 +117,15 @@ def read_records(folder: Path) -> Records:
     predictions = {path.stem: read_predictions(path) for path in kept}
     results = read_results(folder / "results")
     for path in kept:
-        members = len(members_of(results[path.stem])) if path.stem in results else 0
-        if members and members != len(predictions[path.stem]):
+        if path.stem not in results:
+            continue
+        members, parts = members_of(results[path.stem]), predictions[path.stem]
+        if len(members) != len(parts):
             raise UserError(
-                f"{path} holds the predictions of {len(predictions[path.stem])} trainings, and the "
-                f"result has {members}; {_REMEDY}, or record its runs again."
+                f"{path} holds the predictions of {len(parts)} trainings, and the "
+                f"result has {len(members)}; {_REMEDY}, or record its runs again."
             )
+        predictions[path.stem] = by_seed(members, parts)
     return Records(results, predictions, benchmarks)
 
 
@@ -244,7 +250,7 @@ def difference_to_published(
 
     Args:
       run: a recorded result.
-      kept: the members' predictions for the test examples; empty if they were not kept.
+      kept: the predictions of each seed for the test examples; empty if they were not kept.
       split, score: the names of the split and of the score.
       published: the score that a paper prints, without its variance.
 
@@ -252,7 +258,7 @@ def difference_to_published(
       The difference, its interval or None, and what the interval covers or why it is None.
     """
     value, members = mean(run, split, score) - published, members_of(run)
-    folds, kept = any(member["fold"] is not None for member in members), by_seed(run, kept)
+    folds = any(member["fold"] is not None for member in members)
     if any(not np.array_equal(each.labels, kept[0].labels) for each in kept):
         return value, None, "no interval: the seeds have different test examples"
     if kept and split == "test" and score in PAIRED:
@@ -267,9 +273,9 @@ def difference_to_published(
     return value, Interval(value, low, high), covers
 
 
-def by_seed(run: dict, kept: Sequence[Predictions]) -> list[Predictions]:
+def by_seed(members: Sequence[dict], kept: Sequence[Predictions]) -> list[Predictions]:
     """Returns the predictions of a run's members, with each seed's folds joined."""
-    return join_folds([(member["seed"], member["fold"]) for member in members_of(run)], kept)
+    return join_folds([(member["seed"], member["fold"]) for member in members], kept)
 
 
 def members_of(run: dict) -> list[dict]:

@@ -66,7 +66,7 @@ class Rows:
     def parse(self, line: str) -> Optional[dict]:
         """Returns the row that a line ends; None for a header and inside of a quoted value.
 
-        The line is not blank.
+        Callers skip blank lines first, see `is_blank`.
         """
         if self._table is not None:
             return self._table.parse(line)

@@ -123,7 +123,8 @@ def _score(bundle, split, split_name):
 def _steps(bundle: Bundle, config: Config) -> dict:
     """Returns the evaluation steps by name; all splits share them.
 
-    "final" is the step of a trained model, with hard attention that of `evaluate.selection`.
+    The step "final" computes the reported scores. For a model with hard attention, it is the step
+    that `evaluate.selection` names.
     """
     if bundle.steps:
         return bundle.steps

@@ -1,4 +1,4 @@
-"""The highway layer, and the classification head that has one."""
+"""The highway layer."""
 
 import numpy as np
 import pytest

@@ -12,6 +12,7 @@ from disan_tf.runs.run import read_run
 from disan_tf.runs.series_summary import member_name, summarise_series
 from disan_tf.study.report import record, summarise
 from disan_tf.study.results import (
+    by_seed,
     describe_examples,
     describe_members,
     difference_to_published,
@@ -179,13 +180,23 @@ def test_folds_are_counted(folds, shown, tmp_path):
     assert describe_members({**series, "config": config}) == "seeds 1, 2"
 
 
+def test_the_recorded_folds_of_a_seed_are_read_as_one_model():
+    (kept,) = read_records(CHECKPOINTS).predictions["disan_subj_glove_100d"]
+    assert len(kept.labels) == 10_000
+
+
 def test_folds_count_as_one_model_beside_a_published_score():
     labels = np.zeros(500, np.uint8)
     folds = [Predictions(labels, labels), Predictions(labels, labels + 1)]
     members = [{"seed": 1, "fold": fold, "scores": {}} for fold in (1, 2)]
     run = {"config": config_of("cr", folds=2), "members": members}
     run["mean"] = {"test": {"accuracy": 0.5}}
-    value, interval, covers = difference_to_published(run, folds, "test", "accuracy", 0.4)
+
+    def difference():
+        kept = by_seed(run["members"], folds)
+        return difference_to_published(run, kept, "test", "accuracy", 0.4)
+
+    value, interval, covers = difference()
     half = 1.96 * np.sqrt(0.25 / 1000)
     assert value == pytest.approx(0.1) and covers == "one seed: examples only"
     assert interval == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=0.005)
@@ -193,9 +204,8 @@ def test_folds_count_as_one_model_beside_a_published_score():
 
     run["members"] = [*members, *({**member, "seed": 2} for member in members[::-1])]
     folds += folds[::-1]
-    value, of_seeds, covers = difference_to_published(run, folds, "test", "accuracy", 0.4)
+    value, of_seeds, covers = difference()
     assert covers == "seeds and examples"  # two equal seeds do not halve the variance
     assert of_seeds == pytest.approx(interval, abs=0.002)
     del run["members"][-1]
-    why = difference_to_published(run, folds[:3], "test", "accuracy", 0.4)[2]
-    assert why == "no interval: the seeds have different test examples"
+    assert difference()[2] == "no interval: the seeds have different test examples"

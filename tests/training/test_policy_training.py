@@ -131,6 +131,15 @@ def test_scores_of_a_split_do_not_depend_on_earlier_ones(unbroken, corpus):
     assert alone == again and alone["accuracy"] == alone["sample_accuracy"]
 
 
+def test_the_config_names_the_selections_of_the_score(unbroken, corpus):
+    bundle = load_bundle(unbroken.work.path / "best")
+    bundle.config.evaluate.selection = "greedy"
+    scores = evaluate(bundle, corpus, "train")
+    assert scores["accuracy"] == scores["greedy_accuracy"]
+    greedy, sampled = scores["greedy_head_fraction"], scores["sample_head_fraction"]
+    assert scores["head_fraction"] == greedy != sampled
+
+
 @pytest.mark.slow
 def test_scores_name_the_shares_that_the_scored_model_selected(unbroken, corpus):
     bundle, split = load_bundle(unbroken.work.path / "best"), corpus.split("test")

@@ -46,7 +46,8 @@ def export_saved_model(
     begin with the field: `premise_tokens`.
 
     `saved_model/1/` takes raw text; its process needs `import tensorflow_text`, whose ops
-    TensorFlow Serving has built in. An empty string is one unknown token.
+    TensorFlow Serving has built in. `serving_default` reads a blank text as one unknown word, and
+    `encode` returns zeros for it.
 
     `saved_model_ids/1/` needs TensorFlow alone. It takes ids <int32>[batch, length] (0 = padding,
     1 = unknown, the k-th word of the vocabulary, from 0, is k + 2), or for pairs `<field>_ids`, and

@@ -437,7 +437,7 @@ class TextClassifier(TextModel):
         return read_examples(x, y, self.sentence_model.fields, self.classes, kind)
 
     def _read_validation(self, data: Any, kind: str = "loss") -> Any:
-        """Returns validation data, texts and labels read as by `_read`; None stays None."""
+        """Returns validation data, with texts, labels and weights that have been read; or None."""
         if isinstance(data, (tuple, list)) and len(data) in (2, 3):
             return (*self._read(*data[:2], kind), *map(read_weights, data[2:]))
         return None if data is None else self._read(data, None, kind)[0]

@@ -174,8 +174,8 @@ def choose_runs(
     """Chooses a run of each model for a comparison, by their conditions and never by scores.
 
     Pairs under equal conditions come first, then pairs with equal options in `apart`, several seeds
-    of both models, trainings that patience ended, most training examples, most seeds, kept
-    predictions, and the first of `firsts` and of `seconds`.
+    of both models, trainings that patience ended, most training examples, most seeds, and kept
+    predictions. Among equal pairs, the order of `firsts`, then of `seconds`, decides.
 
     Args:
       firsts, seconds: the results of the two models; None is returned if one has none.

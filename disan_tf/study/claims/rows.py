@@ -25,7 +25,6 @@ from disan_tf.study.papers import TABLES, Row, Score
 from disan_tf.study.results import (
     SEEDS_ONLY,
     Records,
-    by_seed,
     mean,
     members_of,
     percent,
@@ -261,7 +260,7 @@ def score_difference(
         return value, seeds_interval(*sides), SEEDS_ONLY
     if not {*names} <= records.predictions.keys():
         return value, None, "no interval: predictions were not kept"
-    sides = (by_seed(run, records.predictions[name]) for run, name in zip(runs, names))
+    sides = (records.predictions[name] for name in names)
     interval, covers = difference(*sides, score.key, records.predictions.get(spread, ()))
     return value, interval, covers if interval else "no interval: different examples"
 

@@ -91,17 +91,6 @@ def test_a_clear_lead_of_several_seeds_decides(ours, others, verdict):
     assert _judge(ROWS.find(_records(ours, others))) == verdict
 
 
-def test_the_folds_of_a_seed_are_one_model():
-    records = _records((0.6, 0.6), (0.5, 0.5))
-    for name, run in records.results.items():
-        for fold, member in enumerate(run["members"]):
-            member.update(seed=1, fold=fold)
-        first, second = records.predictions[name]
-        half = Predictions(*(array[: EXAMPLES // 2] for array in second))
-        records.predictions[name] = [first, half]  # of other examples
-    assert ROWS.find(records).covers == "one seed: examples only"
-
-
 def test_one_seed_on_both_sides_is_undecided_and_the_cell_says_so():
     finding = ROWS.find(_records((0.6,), (0.5,)))
     assert finding.interval.low > 0 and finding.covers == "one seed: examples only"
@@ -353,7 +342,7 @@ def test_runs_are_chosen_by_conditions_and_not_by_scores(records):
     assert ROWS.find(records).runs == ("more", "others")
 
 
-def test_of_runs_that_are_alike_the_recorded_ones_of_the_rows_are_compared(records):
+def test_recorded_runs_are_compared_before_runs_like_them(records):
     for row, name in zip(ROWS.rows, ("ours", "others")):
         for alike in (f"a_{name}", row.recorded):
             records.results[alike] = records.results[name]

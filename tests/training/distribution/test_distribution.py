@@ -23,18 +23,18 @@ slow = pytest.mark.slow
 
 @slow
 @pytest.mark.parametrize(
-    ("name", "replicas"),
+    ("name", "replicas", "twice"),
     [
-        ("disan_sst", 2),
-        ("disan_sst", 3),  # of the last batch some have no example
-        ("resan_snli", 2),
-        ('resan_snli:{"unselected": "drop"}', 2),
-        ("dsa_snli", 3),
-        ('drcn_snli:{"bottleneck_units": 8}', 2),
+        ("disan_sst", 2, True),  # two runs of the replicas have the same bits
+        ("disan_sst", 3, False),  # of the last batch some have no example
+        ("resan_snli", 2, False),
+        ('resan_snli:{"unselected": "drop"}', 2, False),
+        ("dsa_snli", 3, False),
+        ('drcn_snli:{"bottleneck_units": 8}', 2, False),
     ],
 )
-def test_replicas_make_the_steps_of_one_device(name, replicas, tmp_path):
-    differences = compare(name, tmp_path, replicas, twice=(name, replicas) == ("disan_sst", 2))
+def test_replicas_make_the_steps_of_one_device_each_time(name, replicas, twice, tmp_path):
+    differences = compare(name, tmp_path, replicas, twice=twice)
     assert differences["replicas"] == replicas
     assert differences["weights"] < 1e-5 and differences["train"] < 1e-5
     assert differences["dev"] < (1e-4 if name.startswith("drcn") else 1e-5)  # see UNDETERMINED

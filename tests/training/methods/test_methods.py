@@ -28,11 +28,12 @@ def _model(**evaluate):
     return config, model
 
 
-def _evaluation_step(config, model):
-    """The step that scores the model with the selections of `evaluate.selection`."""
+def _evaluation_step(selection, **evaluate):
+    """A model, and the step that scores it with these selections."""
+    config, model = _model(**evaluate)
     options = from_dict(config)
     compiler = make_compiler(options.train, model)
-    return evaluation_steps(model, options.evaluate.samples, compiler)[config.evaluate.selection]
+    return model, evaluation_steps(model, options.evaluate.samples, compiler)[selection]
 
 
 @pytest.mark.parametrize(
@@ -44,17 +45,16 @@ def test_hard_attention_learns_by_policy_gradient(name, method):
 
 
 def test_greedy_is_what_the_model_does_by_itself():
-    config, model = _model(selection="greedy")
-    outputs, _ = _evaluation_step(config, model)(*IDS, LABELS)
+    model, step = _evaluation_step("greedy")
+    outputs, _ = step(*IDS, LABELS)
     np.testing.assert_allclose(outputs, model(*IDS), rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.slow
 def test_mean_is_the_logarithm_of_the_mean_probability_of_so_many_samples():
-    config, model = _model(selection="mean", samples=3)
-    found, loss = _evaluation_step(config, model)(*IDS, LABELS)
-    config, model = _model(selection="sample")
-    step = _evaluation_step(config, model)
+    _, step = _evaluation_step("mean", samples=3)
+    found, loss = step(*IDS, LABELS)
+    model, step = _evaluation_step("sample")
     samples = [tf.nn.softmax(step(*IDS, LABELS)[0]) for _ in range(3)]
     np.testing.assert_allclose(tf.exp(found), tf.reduce_mean(samples, axis=0), rtol=1e-5)
     expected = model.batch_loss(found, LABELS) + tf.add_n(model.losses)

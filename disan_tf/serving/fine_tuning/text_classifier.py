@@ -439,7 +439,8 @@ class TextClassifier(TextModel):
     def _read_validation(self, data: Any, kind: str = "loss") -> Any:
         """Returns validation data, with texts, labels and weights that have been read; or None."""
         if isinstance(data, (tuple, list)) and len(data) in (2, 3):
-            return (*self._read(*data[:2], kind), *map(read_weights, data[2:]))
+            texts, labels, *weights = data
+            return (*self._read(texts, labels, kind), *map(read_weights, weights))
         return None if data is None else self._read(data, None, kind)[0]
 
     def _class_weights(self, weights: Any) -> Optional[dict[int, float]]:

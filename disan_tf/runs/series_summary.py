@@ -61,22 +61,37 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
     """Joins two results of one experiment whose seeds or folds were trained apart.
 
     Both are results of `summarise_series` or `summarise_run`. Returns the series of all members, as
-    `summarise_series` returns it; None if a seed and fold is in both, or if config, parameters,
-    examples read, inputs, versions or the model at the start differ.
+    `summarise_series` returns it; None if there are `obstacles`.
     """
-    runs = (recorded, added)
-    if not is_same_experiment(recorded["config"], added["config"]):
+    if obstacles(recorded, added):
         return None
-    if changed_inputs(*(run["inputs"] for run in runs)) or _origin(recorded) != _origin(added):
-        return None
-    parts = [run if "members" in run else _of_one(member_name(run["config"]), run) for run in runs]
-    places = [_place(member) for part in parts for member in part["members"]]
-    if len(set(places)) < len(places):
-        return None
+    parts = [_as_series(run) for run in (recorded, added)]
     return {
         **{key: recorded[key] for key in ("config", *_SHARED) if key in recorded},
         **_summarise(parts, recorded["command"] or added["command"], recorded["config"]),
     }
+
+
+def obstacles(recorded: dict, added: dict) -> list[str]:
+    """Describes why two results cannot be one series, such as "other versions"; [] if they can."""
+    read = [[run["data"][key] for key in ("unit", "training_read")] for run in (recorded, added)]
+    shared = [
+        {_place(member) for member in _as_series(run)["members"]} for run in (recorded, added)
+    ]
+    found = {
+        "another config": not is_same_experiment(recorded["config"], added["config"]),
+        "other input files": changed_inputs(recorded["inputs"], added["inputs"]),
+        "other examples": read[0] != read[1],  # the other counts vary by fold
+        "other versions": recorded.get("versions") != added.get("versions"),
+        "other parameters": recorded.get("parameters") != added.get("parameters"),
+        "another model at the start": recorded.get("init_from") != added.get("init_from"),
+        "a seed and fold in both": set.intersection(*shared),
+    }
+    return [name for name, is_so in found.items() if is_so]
+
+
+def _as_series(run: dict) -> dict:
+    return run if "members" in run else _of_one(member_name(run["config"]), run)
 
 
 def fold_of(config: dict) -> Optional[int]:
@@ -166,12 +181,6 @@ def _numbers(config):
 
 def _place(member):
     return member["seed"], member["fold"] or 0
-
-
-def _origin(run):
-    """Returns what all members of a series have in common besides the config and the inputs."""
-    read = [run["data"][key] for key in ("unit", "training_read")]  # other counts vary by fold
-    return [read, *(run.get(key) for key in ("versions", "parameters", "init_from"))]
 
 
 def _of_one(name, run):

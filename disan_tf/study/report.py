@@ -28,7 +28,7 @@ from disan_tf.common.installation import CHECKPOINTS
 from disan_tf.common.tables import markdown_table
 from disan_tf.runs.run import find_runs
 from disan_tf.runs.run_summary import summarise_run
-from disan_tf.runs.series_summary import extend, member_name, summarise_series
+from disan_tf.runs.series_summary import extend, member_name, obstacles, summarise_series
 from disan_tf.study import settings
 from disan_tf.study.benchmark.recorded import benchmark_tables
 from disan_tf.study.claims.conditions import most_complete
@@ -126,8 +126,9 @@ def record(root: Path, output: Path) -> None:
         if previous and not joined and _trainings(previous) - _trainings(run):
             held = describe_members(previous)
             print(
-                f"skipped: {folder} cannot extend {path}, which holds {held}; "
-                "delete this file to replace it, or rename the folder."
+                f"skipped: {folder} cannot extend {path}, which holds {held} "
+                f"({', '.join(obstacles(previous, run))}); delete this file to replace it, or "
+                "rename the folder."
             )
             continue
         names = [member["name"] for member in run.get("members", [])]

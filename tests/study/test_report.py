@@ -224,23 +224,23 @@ def test_single_folds_become_a_series(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "config, run",
+    "config, run, reason",
     [
-        ({"vectors": "glove/other.txt"}, {}),
-        ({}, {"inputs": {"sst/trees/train.txt": {"sha256": "b"}}}),
-        ({}, {"versions": {"tensorflow": "2.21.0"}}),
-        ({}, {"parameters": 999}),
-        ({}, {"data": {**DATA, "training_read": 999}}),
-        ({}, {"init_from": START}),
-        ({"subset": "sst_500"}, {}),
-        ({"seed": 1}, {}),
+        ({"vectors": "glove/other.txt"}, {}, "another config"),
+        ({}, {"inputs": {"sst/trees/train.txt": {"sha256": "b"}}}, "other input files"),
+        ({}, {"versions": {"tensorflow": "2.21.0"}}, "other versions"),
+        ({}, {"parameters": 9, "init_from": START}, "other parameters, another model at the start"),
+        ({}, {"data": {**DATA, "training_read": 999}}, "other examples"),
+        ({"subset": "sst_500"}, {}, "another config"),
+        ({"seed": 1}, {}, "a seed and fold in both"),
     ],
 )
-def test_another_training_replaces_no_seed_that_it_lacks(apart, config, run, capsys):
+def test_another_training_replaces_no_seed_that_it_lacks(apart, config, run, reason, capsys):
     recorded = _record(apart / "first", apart / "out")
     write_run(apart / "other/it", config_of(**{"seed": 4, **config}), **run)
     assert _record(apart / "other", apart / "out") == recorded
-    assert "it.json, which holds seeds 1, 2; delete this file" in capsys.readouterr().out
+    held = f"it.json, which holds seeds 1, 2 ({reason}); delete this file"
+    assert held in capsys.readouterr().out
     assert len(read_predictions(apart / "out/predictions/it.npz")) == 2
 
     write_series(apart / "both/it", config_of(vectors="glove/other.txt"), (0.4, 0.5, 0.6))

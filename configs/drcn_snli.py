@@ -14,7 +14,7 @@ The paper (Au, Haran and Sandler), 300-dimensional GloVe (Common Crawl), 6 epoch
 
 Ours with `glove_100d`, after 6 epochs (see checkpoints/tables/drcn_table_1.md):
   17 % of the training pairs, one seed: B-Ca-Cs-M 78.97 %, Cs 78.91 %
-  40,000 pairs (7 %), three seeds: B-Ca-Cs-M 76.22 %, Cs 75.49 %
+  40,000 pairs (7 %), four and five seeds: B-Ca-Cs-M 76.08 %, Cs 75.37 %
   40,000 pairs (7 %), one seed: 75.4 to 76.0 % for the five other models
 
 Settings that the paper leaves open, or that differ here:

@@ -74,10 +74,9 @@ def extend(recorded: dict, added: dict) -> Optional[dict]:
 
 def obstacles(recorded: dict, added: dict) -> list[str]:
     """Describes why two results cannot be one series, such as "other versions"; [] if they can."""
-    read = [[run["data"][key] for key in ("unit", "training_read")] for run in (recorded, added)]
-    shared = [
-        {_place(member) for member in _as_series(run)["members"]} for run in (recorded, added)
-    ]
+    runs = recorded, added
+    read = [(run["data"]["unit"], run["data"]["training_read"]) for run in runs]
+    places = [{_place(member) for member in _as_series(run)["members"]} for run in runs]
     found = {
         "another config": not is_same_experiment(recorded["config"], added["config"]),
         "other input files": changed_inputs(recorded["inputs"], added["inputs"]),
@@ -85,7 +84,7 @@ def obstacles(recorded: dict, added: dict) -> list[str]:
         "other versions": recorded.get("versions") != added.get("versions"),
         "other parameters": recorded.get("parameters") != added.get("parameters"),
         "another model at the start": recorded.get("init_from") != added.get("init_from"),
-        "a seed and fold in both": set.intersection(*shared),
+        "a seed and fold in both": places[0] & places[1],
     }
     return [name for name, is_so in found.items() if is_so]
 
